@@ -1,0 +1,322 @@
+//! Disassociation: k^m-anonymity without losing a term. Records are grouped, cut into chunks, and the links cut too.
+//!
+//! Paper:      terrovitis2012, sections 3 and 4
+//! Promises:   Guarantee 1 in reading I0: for every set of at most m terms of an original record there is a possible
+//!             original, consistent with all that is published, in which at least k records hold the set
+//! Assumes:    one record a person; the adversary knows at most m terms of the target, and no absence of a term
+//! Departs:    clusters below k are merged (`horizontal`), Lemma 2 is checked again after a join, and shared chunks
+//!             with conflicts must also leave room (`refine`); `paper_literal` turns these off, and then nothing is
+//!             promised. Subrecords are published in canonical order, not shuffled: a sorted bag has no order to leak.
+//! Cost:       near-linear in the number of (record, term) incidences; clusters are cut in parallel
+//! Checked by: tests in these files (the paper's examples), tests/guarantee.rs (brute force over possible originals)
+
+mod horizontal;
+mod refine;
+mod rows;
+mod vertical;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, RecordId, TermId};
+use crate::error::{Error, Result};
+use crate::release::{Disassociated, Header, Joint, Node, Simple};
+
+/// What to promise, and how large the groups may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Params {
+    /// The size of the crowd that a person hides in; at least 2.
+    pub k: u32,
+    /// How many terms of a person the adversary may know; at least 1.
+    pub m: u32,
+    /// Clusters stay below this size, except where small ones had to be merged; at least 2k.
+    pub max_cluster: u32,
+    /// Whether clusters may share chunks, so that terms rare in each of them are still published with their counts.
+    pub refine: bool,
+    /// The paper's algorithm without our corrections. For the lab: such a release promises nothing.
+    pub paper_literal: bool,
+    /// Terms that are published in term chunks only, whatever their support.
+    pub sensitive: Vec<TermId>,
+    /// How hard it must be to tell who has a sensitive term.
+    pub diversity: Option<Diversity>,
+}
+
+impl Params {
+    /// The paper's defaults: clusters below 30 (or 2k where that is more), refined, nothing sensitive.
+    pub fn new(k: u32, m: u32) -> Self {
+        Params {
+            k,
+            m,
+            max_cluster: 30.max(k.saturating_mul(2)),
+            refine: true,
+            paper_literal: false,
+            sensitive: Vec::new(),
+            diversity: None,
+        }
+    }
+
+    fn check(&self, n_records: usize) -> Result<()> {
+        if self.k < 2 {
+            return Err(Error::recipe(
+                "-k",
+                "must be at least 2: a crowd of one hides nobody",
+                "usual values are 3 to 20",
+            ));
+        }
+        if self.m < 1 {
+            return Err(Error::recipe("-m", "must be at least 1", "usual values are 2 or 3"));
+        }
+        if self.max_cluster / 2 < self.k {
+            return Err(Error::recipe(
+                "--max-cluster",
+                format!("must be at least 2k, that is {}", u64::from(self.k) * 2),
+                "30 is a good start for k = 5",
+            ));
+        }
+        if n_records < self.k as usize {
+            return Err(Error::Infeasible {
+                problem: format!("{n_records} records cannot hide anybody among k = {}", self.k),
+                hint: format!("the data must hold at least k records; -k {} at most", n_records.max(2)),
+            });
+        }
+        if let Some(diversity) = self.diversity {
+            if self.sensitive.is_empty() {
+                return Err(Error::recipe("--l-diversity", "needs sensitive terms", "name them with --sensitive"));
+            }
+            if diversity.l < 2 {
+                return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// l-diversity of sensitive terms: nobody can be linked to one with a probability above 1/l.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diversity {
+    /// The inverse of the highest probability allowed.
+    pub l: u32,
+    /// How the probability is bounded.
+    pub rule: DiversityRule,
+}
+
+/// Two bounds on the probability that a record of a cluster holds a sensitive term of its term chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiversityRule {
+    /// |P| >= l * max s(t, P): holds even for an adversary who knows how often each term occurs.
+    #[default]
+    Multiplicity,
+    /// |P| >= l, as in the paper: right only if every sensitive term occurs once in a cluster.
+    Size,
+}
+
+/// A release, and what only its maker may know.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What may be published, in canonical order.
+    pub release: Disassociated,
+    /// For each record the simple cluster it went to, numbered depth first through the release. For custody only.
+    pub leaf_of: Vec<u32>,
+    /// What happened on the way.
+    pub stats: Stats,
+}
+
+/// Counts of what the algorithm did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Simple clusters in the release.
+    pub clusters: u64,
+    /// Clusters below k that were merged with a neighbour.
+    pub small_clusters_merged: u64,
+    /// Clusters merged to keep sensitive terms diverse.
+    pub clusters_merged_for_diversity: u64,
+    /// Terms moved to a term chunk so that every cluster can be filled (Lemma 2).
+    pub terms_moved_by_lemma_2: u64,
+    /// Joins made by refine.
+    pub joins: u64,
+    /// Joins that Equation 1 or the lack of common terms did not refuse, but the promise did.
+    pub joins_refused_for_promise: u64,
+    /// Rounds of refine, the last one without a join included.
+    pub refine_rounds: u64,
+    /// Joint clusters that are roots.
+    pub joint_roots: u64,
+}
+
+/// Disassociates a dataset.
+pub fn disassociate(data: &Dataset, params: &Params) -> Result<Outcome> {
+    disassociate_with(data, params, &mut |_| {})
+}
+
+/// A step of the work, for those who show progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Grouping records.
+    Horizontal,
+    /// Cutting clusters into chunks.
+    Vertical,
+    /// Sharing chunks between clusters.
+    Refine,
+    /// Putting everything into canonical order.
+    Order,
+}
+
+/// Like [`disassociate`]; tells `progress` whenever a step begins.
+pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnMut(Step)) -> Result<Outcome> {
+    params.check(data.records.len())?;
+    let mut stats = Stats::default();
+    let mut is_sensitive = vec![false; data.n_terms()];
+    for &term in &params.sensitive {
+        is_sensitive[term as usize] = true;
+    }
+    let (dictionary, rank) = data.dictionary.sorted();
+
+    progress(Step::Horizontal);
+    let mut partition = horizontal::split(&data.records, data.n_terms(), params.max_cluster, &is_sensitive);
+    if !params.paper_literal {
+        stats.small_clusters_merged = horizontal::merge_small(&mut partition, &data.records, params, &is_sensitive);
+    }
+    if let Some(diversity) = params.diversity {
+        stats.clusters_merged_for_diversity =
+            horizontal::merge_for_diversity(&mut partition, &data.records, diversity, &is_sensitive)?;
+    }
+
+    progress(Step::Vertical);
+    let leaves = vertical::cut_all(&partition, &data.records, &rank, params, &is_sensitive);
+    stats.clusters = leaves.len() as u64;
+    stats.terms_moved_by_lemma_2 = leaves.iter().filter(|leaf| leaf.repaired).count() as u64;
+
+    progress(Step::Refine);
+    let forest = refine::join(leaves, data.n_terms(), &rank, params, &mut stats);
+
+    progress(Step::Order);
+    let (roots, leaf_order) = publishable(forest, &rank);
+    stats.joint_roots = roots.iter().filter(|root| matches!(root, Node::Joint(_))).count() as u64;
+    let mut leaf_of = vec![0; data.records.len()];
+    for (published, &leaf) in leaf_order.iter().enumerate() {
+        for &record in partition.cluster(leaf as usize) {
+            leaf_of[record as usize] = published as u32;
+        }
+    }
+    let header = Header { k: params.k, m: params.m, records: data.records.len() as u64 };
+    Ok(Outcome { release: Disassociated { header, dictionary, roots }, leaf_of, stats })
+}
+
+/// Turns the forest into nodes in canonical order; also tells in which order the leaves now stand.
+fn publishable(forest: refine::Forest, rank: &[TermId]) -> (Vec<Node>, Vec<u32>) {
+    use rayon::prelude::*;
+    let refine::Forest { mut leaves, mut joints, roots } = forest;
+    // Leaves and joints are taken out of their arrays first, one owner each, so that roots can be built in parallel.
+    let parts: Vec<refine::Tree> = roots.iter().map(|&root| refine::take(root, &mut leaves, &mut joints)).collect();
+    let mut built: Vec<(Node, Vec<u32>)> = parts.into_par_iter().map(|tree| node(tree, rank)).collect();
+    built.par_sort_unstable();
+    let mut leaf_order = Vec::with_capacity(leaves.len());
+    let nodes = built.into_iter().map(|(node, order)| {
+        leaf_order.extend(order);
+        node
+    });
+    (nodes.collect(), leaf_order)
+}
+
+fn node(tree: refine::Tree, rank: &[TermId]) -> (Node, Vec<u32>) {
+    match tree {
+        refine::Tree::Leaf(id, leaf) => {
+            let mut term_chunk: Vec<TermId> =
+                leaf.term_chunk.terms.iter().chain(&leaf.hidden).map(|&t| rank[t as usize]).collect();
+            term_chunk.sort_unstable();
+            let mut record_chunks = leaf.record_chunks;
+            record_chunks.sort_unstable();
+            (Node::Simple(Simple { size: leaf.size, record_chunks, term_chunk }), vec![id])
+        }
+        refine::Tree::Joint(mut shared_chunks, members) => {
+            let mut built: Vec<(Node, Vec<u32>)> = members.into_iter().map(|member| node(member, rank)).collect();
+            built.sort_unstable();
+            shared_chunks.sort_unstable();
+            let size = built.iter().map(|(node, _)| node.size()).sum();
+            let (members, orders): (Vec<Node>, Vec<Vec<u32>>) = built.into_iter().unzip();
+            (Node::Joint(Joint { size, members, shared_chunks }), orders.concat())
+        }
+    }
+}
+
+/// A partition of the records into clusters: consecutive runs of one permutation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Partition {
+    order: Vec<RecordId>,
+    ends: Vec<usize>,
+}
+
+impl Partition {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn cluster(&self, i: usize) -> &[RecordId] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.order[start..self.ends[i]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dictionary;
+
+    /// The ten records of figure 2a.
+    pub(super) const FIGURE_2: [&str; 10] = [
+        "itunes, flu, madonna, ikea, ruby",
+        "madonna, flu, viagra, ruby, audi a4, sony tv",
+        "itunes, madonna, audi a4, ikea, sony tv",
+        "itunes, flu, viagra",
+        "itunes, flu, madonna, audi a4, sony tv",
+        "madonna, digital camera, panic disorder, playboy",
+        "iphone sdk, madonna, ikea, ruby",
+        "iphone sdk, digital camera, madonna, playboy",
+        "iphone sdk, digital camera, panic disorder",
+        "iphone sdk, digital camera, madonna, ikea, ruby",
+    ];
+
+    pub(super) fn records(rows: &[&str]) -> Dataset {
+        Dataset::from_texts(rows.iter().map(|row| row.split(", ")))
+    }
+
+    pub(super) fn names(dictionary: &Dictionary, terms: &[TermId]) -> String {
+        terms.iter().map(|&t| dictionary.text(t)).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn cut(data: &Dataset, clusters: &[Vec<RecordId>], params: &Params) -> Vec<vertical::Leaf> {
+        let mut partition = Partition::default();
+        for cluster in clusters {
+            partition.order.extend(cluster);
+            partition.ends.push(partition.order.len());
+        }
+        let mut is_sensitive = vec![false; data.n_terms()];
+        params.sensitive.iter().for_each(|&t| is_sensitive[t as usize] = true);
+        vertical::cut_all(&partition, &data.records, &data.dictionary.sorted().1, params, &is_sensitive)
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused_with_the_flag_to_change() {
+        let data = records(&FIGURE_2);
+        let key = |params: Params| match disassociate(&data, &params) {
+            Err(Error::Recipe { key, .. }) => key,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(key(Params::new(1, 2)), "-k");
+        assert_eq!(key(Params::new(3, 0)), "-m");
+        assert_eq!(key(Params { max_cluster: 5, ..Params::new(3, 2) }), "--max-cluster");
+        let diversity = Some(Diversity { l: 3, rule: DiversityRule::default() });
+        assert_eq!(key(Params { diversity, ..Params::new(3, 2) }), "--l-diversity");
+        assert!(matches!(disassociate(&data, &Params::new(11, 2)), Err(Error::Infeasible { .. })));
+    }
+
+    #[test]
+    fn the_map_of_records_points_to_clusters_of_the_right_size() {
+        let data = records(&FIGURE_2);
+        let outcome = disassociate(&data, &Params { max_cluster: 6, ..Params::new(3, 2) }).unwrap();
+        let sizes: Vec<u32> = outcome.release.roots.iter().flat_map(Node::leaves).map(|leaf| leaf.size).collect();
+        for (leaf, &size) in sizes.iter().enumerate() {
+            assert_eq!(outcome.leaf_of.iter().filter(|&&l| l as usize == leaf).count() as u32, size);
+        }
+        assert_eq!(sizes.iter().sum::<u32>(), 10);
+    }
+}

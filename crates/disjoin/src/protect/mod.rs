@@ -1,0 +1,3 @@
+//! How is data made safe? One algorithm, one file.
+
+pub mod disassociation;

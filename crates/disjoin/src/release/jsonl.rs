@@ -1,0 +1,421 @@
+//! data.jsonl: a header line, then one root cluster a line. Written in parallel, read line by line.
+
+use std::borrow::Cow;
+use std::io::{BufRead, Write};
+
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
+use super::{FORMAT, VERSION, check_version};
+use crate::data::{Dictionary, TermId};
+use crate::error::{Error, Place, Result};
+
+/// Roots that one task turns into text at a time. The bytes do not depend on it.
+const BLOCK: usize = 512;
+
+/// Writes a release. Errors of the writer are handed back as they are: only the caller knows the file's name.
+pub fn write(release: &Disassociated, out: &mut impl Write) -> std::io::Result<()> {
+    let texts = JsonTexts::new(&release.dictionary);
+    out.write_all(&header_line(&release.header))?;
+    // A window of blocks at a time: memory stays small, and the order is the order of the roots.
+    let window = BLOCK * 2 * rayon::current_num_threads();
+    for roots in release.roots.chunks(window) {
+        let blocks: Vec<Vec<u8>> = roots
+            .par_chunks(BLOCK)
+            .map(|roots| {
+                let mut text = Vec::with_capacity(256 * roots.len());
+                for root in roots {
+                    write_node(root, &texts, &mut text);
+                    text.push(b'\n');
+                }
+                text
+            })
+            .collect();
+        for block in blocks {
+            out.write_all(&block)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first line, with its line feed.
+pub fn header_line(header: &Header) -> Vec<u8> {
+    let Header { k, m, records } = header;
+    format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"k\":{k},\"m\":{m},\"records\":{records}}}\n")
+        .into_bytes()
+}
+
+/// Appends one root as JSON, without a line feed.
+pub fn write_node(node: &Node, texts: &JsonTexts, out: &mut Vec<u8>) {
+    match node {
+        Node::Simple(simple) => {
+            out.extend_from_slice(b"{\"size\":");
+            write_number(u64::from(simple.size), out);
+            out.extend_from_slice(b",\"record_chunks\":");
+            write_list(&simple.record_chunks, out, |chunk, out| write_chunk(chunk, texts, out));
+            out.extend_from_slice(b",\"term_chunk\":");
+            write_list(&simple.term_chunk, out, |&term, out| out.extend_from_slice(texts.get(term)));
+        }
+        Node::Joint(joint) => {
+            out.extend_from_slice(b"{\"size\":");
+            write_number(joint.size, out);
+            out.extend_from_slice(b",\"members\":");
+            write_list(&joint.members, out, |member, out| write_node(member, texts, out));
+            out.extend_from_slice(b",\"shared_chunks\":");
+            write_list(&joint.shared_chunks, out, |chunk, out| write_chunk(chunk, texts, out));
+        }
+    }
+    out.push(b'}');
+}
+
+fn write_chunk(chunk: &Chunk, texts: &JsonTexts, out: &mut Vec<u8>) {
+    let write_term = |&term: &TermId, out: &mut Vec<u8>| out.extend_from_slice(texts.get(term));
+    out.extend_from_slice(b"{\"terms\":");
+    write_list(&chunk.terms, out, write_term);
+    out.extend_from_slice(b",\"subrecords\":[");
+    for (i, (terms, count)) in chunk.subrecords().enumerate() {
+        out.extend_from_slice(if i == 0 { b"{\"terms\":" } else { b",{\"terms\":" });
+        write_list(terms, out, write_term);
+        out.extend_from_slice(b",\"count\":");
+        write_number(u64::from(count), out);
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
+}
+
+fn write_list<T>(items: &[T], out: &mut Vec<u8>, mut write_item: impl FnMut(&T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write_item(item, out);
+    }
+    out.push(b']');
+}
+
+fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+/// Every term as a JSON string: escaped once, copied often.
+pub struct JsonTexts {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl JsonTexts {
+    /// Escapes all terms of a dictionary.
+    pub fn new(dictionary: &Dictionary) -> Self {
+        let mut texts = JsonTexts { text: Vec::new(), ends: Vec::with_capacity(dictionary.len()) };
+        dictionary.iter().for_each(|term| texts.push(term));
+        texts
+    }
+
+    /// Escapes one more term.
+    fn push(&mut self, term: &str) {
+        self.text.push(b'"');
+        for c in term.chars() {
+            match c {
+                '"' => self.text.extend_from_slice(b"\\\""),
+                '\\' => self.text.extend_from_slice(b"\\\\"),
+                '\u{0}'..='\u{1f}' => self.text.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes()),
+                _ => self.text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        self.text.push(b'"');
+        self.ends.push(self.text.len());
+    }
+
+    fn get(&self, term: TermId) -> &[u8] {
+        let term = term as usize;
+        &self.text[if term == 0 { 0 } else { self.ends[term - 1] }..self.ends[term]]
+    }
+}
+
+/// Reads a release line by line: memory is that of the longest line, and of the dictionary the caller keeps.
+pub struct Reader<R> {
+    input: R,
+    file: String,
+    line: u64,
+    buffer: Vec<u8>,
+    header: Header,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the header. `file` is named in errors.
+    pub fn new(input: R, file: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u64,
+        }
+        #[derive(Deserialize)]
+        struct Written {
+            k: u32,
+            m: u32,
+            records: u64,
+        }
+        let header = Header { k: 0, m: 0, records: 0 };
+        let mut reader = Reader { input, file: file.into(), line: 0, buffer: Vec::new(), header };
+        if !reader.next_line()? {
+            return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
+        }
+        let bad = |e: serde_json::Error| reader.error(format!("not a header of a release: {}", describe(&e)));
+        let head: Head = serde_json::from_slice(&reader.buffer).map_err(bad)?;
+        check_version(&head.format, head.version, &reader.place())?;
+        let written: Written = serde_json::from_slice(&reader.buffer).map_err(bad)?;
+        reader.header = Header { k: written.k, m: written.m, records: written.records };
+        Ok(reader)
+    }
+
+    /// What the first line says.
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The next root; its terms are interned into `dictionary`. `None` at the end.
+    ///
+    /// The structure is as it stands in the file: whether it makes sense is for `verify` to say. Only what cannot be
+    /// represented is refused here: a negative or zero count or size, an empty subrecord, a number out of range.
+    pub fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let written: WrittenNode =
+            serde_json::from_slice(&self.buffer).map_err(|e| self.error(format!("not a cluster: {}", describe(&e))))?;
+        written.into_node(dictionary).map(Some).map_err(|problem| self.error(problem))
+    }
+
+    /// The line that was read last, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    fn place(&self) -> Place {
+        Place::line(&self.file, self.line)
+    }
+
+    fn error(&self, problem: impl Into<String>) -> Error {
+        Error::input(self.place(), problem)
+    }
+
+    fn next_line(&mut self) -> Result<bool> {
+        self.buffer.clear();
+        let read = self.input.read_until(b'\n', &mut self.buffer);
+        self.line += 1;
+        let read = read.map_err(|e| self.error(format!("cannot be read: {e}")))?;
+        while self.buffer.last().is_some_and(|&b| b == b'\n' || b == b'\r') {
+            self.buffer.pop();
+        }
+        if read > 0 && self.buffer.is_empty() {
+            return Err(self.error("an empty line, a cluster was expected"));
+        }
+        Ok(read > 0)
+    }
+}
+
+/// Reads a whole release into memory, in canonical order.
+pub fn read(input: impl BufRead, file: &str) -> Result<Disassociated> {
+    let mut reader = Reader::new(input, file)?;
+    let mut dictionary = Dictionary::default();
+    let mut roots = Vec::new();
+    while let Some(root) = reader.next_root(&mut dictionary)? {
+        roots.push(root);
+    }
+    Ok(Disassociated { header: reader.header(), dictionary, roots }.canonical())
+}
+
+/// What serde_json says, without the values it quotes: they may be a person's.
+pub(crate) fn describe(error: &serde_json::Error) -> String {
+    let kind = match error.classify() {
+        serde_json::error::Category::Syntax => "the text is not JSON",
+        serde_json::error::Category::Eof => "the JSON ends too early",
+        serde_json::error::Category::Data => "a field is missing or has the wrong type or sign",
+        serde_json::error::Category::Io => "the file cannot be read",
+    };
+    format!("{kind} (column {})", error.column())
+}
+
+#[derive(Deserialize)]
+struct WrittenNode<'a> {
+    size: u64,
+    #[serde(borrow)]
+    record_chunks: Option<Vec<WrittenChunk<'a>>>,
+    #[serde(borrow)]
+    term_chunk: Option<Vec<Text<'a>>>,
+    #[serde(borrow)]
+    members: Option<Vec<WrittenNode<'a>>>,
+    #[serde(borrow)]
+    shared_chunks: Option<Vec<WrittenChunk<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct WrittenChunk<'a> {
+    #[serde(borrow)]
+    terms: Vec<Text<'a>>,
+    #[serde(borrow)]
+    subrecords: Vec<WrittenSubrecord<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WrittenSubrecord<'a> {
+    #[serde(borrow)]
+    terms: Vec<Text<'a>>,
+    count: u32,
+}
+
+/// A string, borrowed from the line unless it has escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl WrittenNode<'_> {
+    fn into_node(self, dictionary: &mut Dictionary) -> std::result::Result<Node, &'static str> {
+        if self.size == 0 {
+            return Err("a cluster of size 0");
+        }
+        match (self.record_chunks, self.term_chunk, self.members, self.shared_chunks) {
+            (Some(record_chunks), Some(term_chunk), None, None) => {
+                let size = u32::try_from(self.size).map_err(|_| "a simple cluster of more than 2^32 records")?;
+                let term_chunk = terms(&term_chunk, dictionary)?;
+                Ok(Node::Simple(Simple { size, record_chunks: chunks(record_chunks, dictionary)?, term_chunk }))
+            }
+            (None, None, Some(members), Some(shared_chunks)) => {
+                let members = members.into_iter().map(|member| member.into_node(dictionary));
+                let members: Vec<Node> = members.collect::<std::result::Result<_, _>>()?;
+                let shared_chunks = chunks(shared_chunks, dictionary)?;
+                Ok(Node::Joint(Joint { size: self.size, members, shared_chunks }))
+            }
+            _ => Err("a cluster needs either record_chunks and term_chunk, or members and shared_chunks"),
+        }
+    }
+}
+
+fn chunks(
+    written: Vec<WrittenChunk<'_>>,
+    dictionary: &mut Dictionary,
+) -> std::result::Result<Vec<Chunk>, &'static str> {
+    written
+        .into_iter()
+        .map(|chunk| {
+            let mut subrecords = Vec::with_capacity(chunk.subrecords.len());
+            for subrecord in &chunk.subrecords {
+                subrecords.push((terms(&subrecord.terms, dictionary)?, subrecord.count));
+            }
+            Chunk::from_parts(terms(&chunk.terms, dictionary)?, subrecords)
+        })
+        .collect()
+}
+
+fn terms(texts: &[Text<'_>], dictionary: &mut Dictionary) -> std::result::Result<Vec<TermId>, &'static str> {
+    let mut ids: Vec<TermId> = texts.iter().map(|text| dictionary.intern(&text.0)).collect();
+    ids.sort_unstable();
+    match ids.windows(2).any(|pair| pair[0] == pair[1]) {
+        true => Err("a term stands twice in one list"),
+        false => Ok(ids),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Disassociated {
+        let mut dictionary = Dictionary::default();
+        for term in ["a \"b\"\\", "c\n", "z", "é"] {
+            dictionary.intern(term);
+        }
+        let mut chunk = Chunk::new(vec![0, 1]);
+        chunk.push(&[0], 2);
+        chunk.push(&[0, 1], 3);
+        let simple = Node::Simple(Simple { size: 5, record_chunks: vec![chunk.clone()], term_chunk: vec![2, 3] });
+        let joint =
+            Node::Joint(Joint { size: 10, members: vec![simple.clone(), simple.clone()], shared_chunks: vec![chunk] });
+        Disassociated { header: Header { k: 3, m: 2, records: 15 }, dictionary, roots: vec![simple, joint] }
+    }
+
+    fn text_of(release: &Disassociated) -> String {
+        let mut text = Vec::new();
+        write(release, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_the_documented_format() {
+        let text = text_of(&sample());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], r#"{"format":"disjoin/disassociated","version":1,"k":3,"m":2,"records":15}"#);
+        assert_eq!(
+            lines[1],
+            r#"{"size":5,"record_chunks":[{"terms":["a \"b\"\\","c\u000a"],"subrecords":[{"terms":["a \"b\"\\"],"count":2},{"terms":["a \"b\"\\","c\u000a"],"count":3}]}],"term_chunk":["z","é"]}"#
+        );
+        assert!(lines.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+    }
+
+    #[test]
+    fn reading_gives_back_what_was_written() {
+        let release = sample();
+        let again = read(text_of(&release).as_bytes(), "x").unwrap();
+        assert_eq!(again.header, release.header);
+        assert_eq!(again.roots, release.roots);
+        assert_eq!(text_of(&again), text_of(&release));
+    }
+
+    #[test]
+    fn bad_releases_are_refused_with_their_line() {
+        let good = r#"{"size":5,"record_chunks":[],"term_chunk":["a"]}"#;
+        let head = r#"{"format":"disjoin/disassociated","version":1,"k":3,"m":2,"records":15}"#;
+        let chunk = |terms: &str, subrecords: &str| {
+            format!(r#"{{"size":5,"record_chunks":[{{"terms":{terms},"subrecords":[{subrecords}]}}],"term_chunk":[]}}"#)
+        };
+        for (line, text, expected) in [
+            (0, String::new(), "empty"),
+            (1, head.replace("\"version\":1", "\"version\":2"), "version 2"),
+            (1, head.replace("disassociated", "other"), "format"),
+            (1, head.replace("\"k\":3", "\"k\":-3"), "header"),
+            (2, format!("{head}\n{}", good.replace('5', "-5")), "not a cluster"),
+            (2, format!("{head}\n{}", good.replace('5', "0")), "size 0"),
+            (3, format!("{head}\n{good}\n{}", &good[..20]), "ends too early"),
+            (3, format!("{head}\n{good}\n\n{good}"), "empty line"),
+            (2, format!("{head}\n{{\"size\":3}}"), "either"),
+            (2, format!("{head}\n{}", chunk(r#"["x"]"#, r#"{"terms":["x"],"count":0}"#)), "count of 0"),
+            (2, format!("{head}\n{}", chunk(r#"["x"]"#, r#"{"terms":[],"count":4}"#)), "empty subrecord"),
+            (2, format!("{head}\n{}", chunk(r#"["x"]"#, r#"{"terms":["y"],"count":4}"#)), "outside"),
+            (2, format!("{head}\n{}", chunk(r#"["x","x"]"#, r#"{"terms":["x"],"count":4}"#)), "twice"),
+            (
+                2,
+                format!("{head}\n{}", chunk(r#"["x"]"#, r#"{"terms":["x"],"count":4},{"terms":["x"],"count":4}"#)),
+                "twice",
+            ),
+        ] {
+            let error = read(text.as_bytes(), "f").unwrap_err().to_string();
+            assert!(error.contains(expected), "{error} / {expected}");
+            assert!(line == 0 || error.starts_with(&format!("f:{line}:")), "{error}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored() {
+        let text = "{\"format\":\"disjoin/disassociated\",\"version\":1,\"k\":3,\"m\":2,\"records\":5,\"x\":0}\n\
+                    {\"size\":5,\"record_chunks\":[],\"term_chunk\":[\"a\"],\"note\":{\"y\":[1]}}\n";
+        assert_eq!(read(text.as_bytes(), "f").unwrap().roots.len(), 1);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_and_does_not_overflow() {
+        let head = r#"{"format":"disjoin/disassociated","version":1,"k":3,"m":2,"records":15}"#;
+        let deep = r#"{"size":5,"shared_chunks":[],"members":["#.repeat(100_000);
+        assert!(read(format!("{head}\n{deep}").as_bytes(), "f").is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! What leaves the building? Each form of release, with its claim; every format is versioned, read and written here.
+
+pub mod claim;
+pub mod disassociated;
+pub mod jsonl;
+
+pub use claim::{Claim, Promise};
+pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
+
+/// The `format` of a disassociated dataset, in every encoding.
+pub const FORMAT: &str = "disjoin/disassociated";
+
+/// The version of the disassociated format that this crate writes, and the only one that it reads.
+pub const VERSION: u64 = 1;
+
+/// Why a release is refused whose version is not [`VERSION`].
+fn check_version(format: &str, version: u64, place: &crate::error::Place) -> crate::error::Result<()> {
+    use crate::error::Error;
+    if format != FORMAT {
+        return Err(Error::input(place.clone(), format!("the format is not \"{FORMAT}\"")));
+    }
+    if version != VERSION {
+        let problem =
+            format!("version {version} of the format is not known here; this program reads version {VERSION}");
+        return Err(Error::input(place.clone(), problem).with_hint("use the version of disjoin that wrote the release"));
+    }
+    Ok(())
+}

@@ -1,1 +1,463 @@
-//! How does a file become data?
+//! How does a file become data? Each format has one file with its reader and its writer.
+//!
+//! Nothing is dropped silently: what a reader leaves out it counts in [`Intake`], and where a file can be read in two
+//! ways it asks instead of guessing. Messages name places, columns and headers, never values.
+
+mod basket;
+mod builder;
+mod jsonl;
+mod long;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod recognise;
+mod spmf;
+mod table;
+mod text;
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::data::Dataset;
+use crate::error::{Error, Place, Result};
+use builder::Counts;
+
+/// A way to store records of terms in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// One record a line, terms separated by a character; FIMI is the case of numbers and spaces.
+    Basket,
+    /// The text format of the SPMF library, as transactions or sequences.
+    Spmf,
+    /// A CSV file with one (id, item) pair a row.
+    Long,
+    /// A CSV file with a header, where one column holds a list of terms.
+    #[serde(rename = "csv")]
+    Table,
+    /// One JSON array, or object with an array, a line.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+    /// A Parquet file with a list column, or with an id and an item column.
+    Parquet,
+}
+
+/// How to read a file, where its name and content do not say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The format, instead of recognising it.
+    pub format: Option<Format>,
+    /// What stands between the fields of a line.
+    pub separator: Option<u8>,
+    /// The column (or JSON field) that holds the list of terms.
+    pub column: Option<String>,
+    /// The column that says whose row it is, in the long format.
+    pub id_column: Option<String>,
+    /// The column of terms, in the long format.
+    pub item_column: Option<String>,
+    /// What stands between the terms inside a list cell.
+    pub list_separator: Option<u8>,
+    /// A longer record is an error: most often the separator is wrong.
+    pub max_record_terms: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            format: None,
+            separator: None,
+            column: None,
+            id_column: None,
+            item_column: None,
+            list_separator: None,
+            max_record_terms: 100_000,
+        }
+    }
+}
+
+/// What a reader did with a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Intake {
+    /// The file's name as given; `-` is standard input.
+    pub file: String,
+    /// The format it was read as.
+    pub format: Format,
+    /// Its size as stored, before decompression.
+    pub bytes: u64,
+    /// SHA-256 of its bytes as stored, in hexadecimal.
+    pub sha256: String,
+    /// Records kept.
+    pub records: u64,
+    /// Records without a term, left out.
+    pub empty_records: u64,
+    /// Fields without text in the records kept (two separators in a row, an empty string), left out.
+    pub empty_terms: u64,
+    /// Repetitions of a term within its record, collapsed.
+    pub duplicate_terms: u64,
+}
+
+/// Reads a file, gzip and Zstandard included; `-` is standard input.
+pub fn read(path: &Path, options: &Options) -> Result<(Dataset, Intake)> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|source| Error::io(path, "read", source))?;
+    read_bytes(&path.display().to_string(), &bytes, options)
+}
+
+/// Reads a file's bytes from memory; `name` serves to recognise the format and in messages.
+pub fn read_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<(Dataset, Intake)> {
+    text::check_separator("separator", options.separator)?;
+    text::check_separator("list-separator", options.list_separator)?;
+    let (sha256, parsed) = rayon::join(|| hexadecimal(&Sha256::digest(bytes)), || parse(name, bytes, options));
+    let (format, dataset, counts) = parsed?;
+    if dataset.records.is_empty() {
+        return Err(Error::input(Place::file(name), "holds no record"));
+    }
+    let intake = Intake {
+        file: name.to_owned(),
+        format,
+        bytes: bytes.len() as u64,
+        sha256,
+        records: dataset.records.len() as u64,
+        empty_records: counts.empty_records,
+        empty_terms: counts.empty_terms,
+        duplicate_terms: counts.duplicate_terms,
+    };
+    Ok((dataset, intake))
+}
+
+/// Writes the records in a format that [`read`] takes back, with the same ids; `path` serves in messages only.
+///
+/// The long format numbers the records, the table has the one column `items`.
+pub fn write(dataset: &Dataset, format: Format, path: &Path, out: &mut dyn Write) -> Result<()> {
+    if !matches!(format, Format::JsonLines | Format::Parquet) && !dataset.dictionary.iter().all(fits_in_a_line) {
+        let problem = format!("a term is empty or holds a line break or control character, which {format} cannot hold");
+        return Err(Error::input(Place::file(path.display().to_string()), problem).with_hint("write jsonl or parquet"));
+    }
+    match format {
+        Format::Basket => basket::write(dataset, out),
+        Format::Spmf => spmf::write(dataset, out),
+        Format::Long => long::write(dataset, out),
+        Format::Table => table::write(dataset, out),
+        Format::JsonLines => jsonl::write(dataset, out),
+        Format::Parquet => return parquet::write(dataset, path, out),
+    }
+    .and_then(|()| out.flush())
+    .map_err(|source| Error::io(path, "write", source))
+}
+
+fn parse(name: &str, raw: &[u8], options: &Options) -> Result<(Format, Dataset, Counts)> {
+    let bytes = decompress(name, raw)?;
+    if bytes.is_empty() {
+        return Err(Error::input(Place::file(name), "is empty: it holds no record"));
+    }
+    if options.format == Some(Format::Parquet) || (options.format.is_none() && recognise::is_parquet(name, &bytes)) {
+        let (dataset, counts) = parquet::read(name, &bytes, options)?;
+        return Ok((Format::Parquet, dataset, counts));
+    }
+    let text = text::validate(name, &bytes)?;
+    let (format, separator) = recognise::text_format(name, text, options)?;
+    let options = Options { separator, ..options.clone() };
+    let (dataset, counts) = match format {
+        Format::Basket => basket::read(name, text, &options),
+        Format::Spmf => spmf::read(name, text, &options),
+        Format::Long => long::read(name, text, &options),
+        Format::Table => table::read(name, text, &options),
+        Format::JsonLines => jsonl::read(name, text, &options),
+        Format::Parquet => Err(Error::Internal("a Parquet file was taken for text")),
+    }?;
+    Ok((format, dataset, counts))
+}
+
+/// Unpacks gzip and Zstandard, known by their first bytes whatever the file's name.
+fn decompress<'a>(name: &str, raw: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    let (kind, unpacked) = if raw.starts_with(&[0x1f, 0x8b]) {
+        let mut bytes = Vec::new();
+        ("gzip", flate2::read::MultiGzDecoder::new(raw).read_to_end(&mut bytes).map(|_| bytes))
+    } else if raw.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        ("Zstandard", zstd::stream::decode_all(raw))
+    } else if raw.starts_with(b"PK\x03\x04") {
+        return Err(Error::input(Place::file(name), "is a ZIP archive or a spreadsheet, not data in a known format")
+            .with_hint("unpack it, or export the sheet as CSV"));
+    } else {
+        return Ok(Cow::Borrowed(raw));
+    };
+    match unpacked {
+        Ok(bytes) => Ok(Cow::Owned(bytes)),
+        Err(_) => {
+            let problem = format!("cannot be unpacked: the {kind} data are truncated or corrupt");
+            Err(Error::input(Place::file(name), problem).with_hint("copy or download the file again"))
+        }
+    }
+}
+
+fn fits_in_a_line(term: &str) -> bool {
+    !term.is_empty() && !term.bytes().any(|byte| byte < b' ' && byte != b'\t')
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+const NAMES: [(&str, Format); 6] = [
+    ("basket", Format::Basket),
+    ("spmf", Format::Spmf),
+    ("long", Format::Long),
+    ("csv", Format::Table),
+    ("jsonl", Format::JsonLines),
+    ("parquet", Format::Parquet),
+];
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NAMES.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name))
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        NAMES
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|&(_, format)| format)
+            .ok_or_else(|| Error::recipe("format", "unknown format", "one of basket, spmf, long, csv, jsonl, parquet"))
+    }
+}
+
+/// Stands in for the Parquet reader where it is not compiled in.
+#[cfg(not(feature = "parquet"))]
+mod parquet {
+    use super::{Counts, Dataset, Error, Options, Path, Result, Write};
+
+    pub(super) fn read(_: &str, _: &[u8], _: &Options) -> Result<(Dataset, Counts)> {
+        Err(absent())
+    }
+
+    pub(super) fn write(_: &Dataset, _: &Path, _: &mut dyn Write) -> Result<()> {
+        Err(absent())
+    }
+
+    fn absent() -> Error {
+        Error::recipe("format", "this build of disjoin has no Parquet", "build with the feature parquet, or use jsonl")
+    }
+}
+
+/// What the tests of all formats use.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod testing {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    pub(super) fn read_as(format: Format) -> Options {
+        Options { format: Some(format), ..Options::default() }
+    }
+
+    /// The records as texts, in order of id.
+    pub(super) fn texts(dataset: &Dataset) -> Vec<Vec<String>> {
+        let text = |&term| dataset.dictionary.text(term).to_owned();
+        dataset.records.iter().map(|record| record.iter().map(text).collect()).collect()
+    }
+
+    /// Reads `text` and compares with `expected`, texts and ids.
+    pub(super) fn check(name: &str, text: &str, expected: &[&[&str]]) {
+        let (dataset, _) = read_bytes(name, text.as_bytes(), &Options::default()).unwrap();
+        let expected = Dataset::from_texts(expected.iter().map(|record| record.iter()));
+        assert_eq!(texts(&dataset), texts(&expected), "{name} {text:?}");
+        assert!(dataset.dictionary.iter().eq(expected.dictionary.iter()), "{name} {text:?}");
+    }
+
+    /// Expects an input error at the line, or at the whole file.
+    pub(super) fn check_fault(name: &str, text: &str, line: Option<u64>) -> Error {
+        match read_bytes(name, text.as_bytes(), &Options::default()) {
+            Err(Error::Input { place, problem, hint }) => {
+                assert_eq!(place.line, line, "{problem}: {}", &text[..text.len().min(200)]);
+                Error::Input { place, problem, hint }
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// Writes and reads back random data whose terms are as awkward as the format allows.
+    pub(super) fn round_trip(format: Format, name: &str, options: &Options) {
+        const AWKWARD: [&str; 22] = [
+            "a",
+            "1",
+            "01",
+            "-1",
+            "-2",
+            "whole milk",
+            " padded ",
+            "a,b",
+            "a;b",
+            "a|b",
+            "a\tb",
+            "\"",
+            "say \"x\"",
+            "é",
+            "日本",
+            "@ITEM=1=x",
+            "#x",
+            "%",
+            "\u{feff}",
+            "[",
+            "item",
+            "x -1 y",
+        ];
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(format as u64);
+        for round in 0..300 {
+            let pool: Vec<String> = match round % 3 {
+                0 => AWKWARD.map(str::to_owned).to_vec(),
+                1 => (0..30).map(|number| number.to_string()).collect(),
+                _ => (0..5).map(|_| AWKWARD[rng.random_range(0..AWKWARD.len())].to_owned()).collect(),
+            };
+            let longest = rng.random_range(1..7);
+            let records: Vec<Vec<&String>> = (0..rng.random_range(1..12))
+                .map(|_| (0..rng.random_range(1..=longest)).map(|_| &pool[rng.random_range(0..pool.len())]).collect())
+                .collect();
+            let dataset = Dataset::from_texts(records);
+            let mut bytes = Vec::new();
+            write(&dataset, format, Path::new(name), &mut bytes).unwrap();
+            let (again, intake) = read_bytes(name, &bytes, options).unwrap();
+            let shown = String::from_utf8_lossy(&bytes);
+            assert_eq!(intake.format, format, "{shown}");
+            assert_eq!(texts(&again), texts(&dataset), "{shown}");
+            assert_eq!(again.records, dataset.records, "{shown}");
+            assert_eq!((intake.empty_records, intake.duplicate_terms), (0, 0), "{shown}");
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::testing::{check_fault, read_as, texts};
+    use super::*;
+
+    #[test]
+    fn compression_is_known_by_content() {
+        let plain = b"a b\nb c\n";
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(plain).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let zstd = zstd::stream::encode_all(&plain[..], 1).unwrap();
+        for packed in [&gzip, &zstd] {
+            for name in ["x.dat", "x.dat.gz", "x.txt.zst", "-"] {
+                let (dataset, intake) = read_bytes(name, packed, &Options::default()).unwrap();
+                assert_eq!(texts(&dataset), [["a", "b"], ["b", "c"]]);
+                assert_eq!(intake.bytes, packed.len() as u64);
+            }
+            for end in 4..packed.len() {
+                let error = read_bytes("x.dat", &packed[..end], &Options::default()).unwrap_err();
+                assert!(matches!(error, Error::Input { .. }), "{end}: {error}");
+            }
+        }
+        let two_members = [gzip.clone(), gzip].concat();
+        assert_eq!(read_bytes("x.dat", &two_members, &Options::default()).unwrap().1.records, 4);
+    }
+
+    #[test]
+    fn nothing_is_not_a_dataset() {
+        for text in ["", "\n\n", "\u{feff}"] {
+            let error = check_fault("x.dat", text, None);
+            assert!(error.to_string().contains("holds no record"));
+        }
+        for format in NAMES.map(|(_, format)| format) {
+            assert!(matches!(read_bytes("x", b"", &read_as(format)), Err(Error::Input { .. })), "{format}");
+        }
+    }
+
+    #[test]
+    fn binary_junk_is_refused() {
+        check_fault("x.dat", "1 2\n3 \0\n", Some(2));
+        check_fault("x.dat", "PK\u{3}\u{4}", None);
+        for format in NAMES.map(|(_, format)| format) {
+            if format == Format::Parquet && cfg!(not(feature = "parquet")) {
+                continue;
+            }
+            let error = read_bytes("x", b"a\n\xff\xfe\n", &read_as(format)).unwrap_err();
+            let line = if format == Format::Parquet { None } else { Some(2) };
+            assert!(matches!(error, Error::Input { place, .. } if place.line == line), "{format}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_and_missing_ones_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.dat");
+        std::fs::write(&path, "abc").unwrap();
+        let (_, intake) = read(&path, &Options::default()).unwrap();
+        assert_eq!(intake.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(intake.file, path.display().to_string());
+        for path in [folder.path(), &folder.path().join("none.csv")] {
+            assert!(matches!(read(path, &Options::default()), Err(Error::Io { .. })));
+        }
+    }
+
+    #[test]
+    fn separators_are_checked() {
+        for byte in [b'"', b'\n', b'\r', b'a', b'5', 0, 0xe9] {
+            let options = Options { separator: Some(byte), ..Options::default() };
+            assert!(matches!(read_bytes("x.dat", b"a", &options), Err(Error::Recipe { .. })));
+        }
+    }
+
+    #[test]
+    fn text_formats_refuse_terms_that_break_lines() {
+        let dataset = Dataset::from_texts([["a\nb"]]);
+        for format in [Format::Basket, Format::Spmf, Format::Long, Format::Table] {
+            assert!(matches!(write(&dataset, format, Path::new("x"), &mut Vec::new()), Err(Error::Input { .. })));
+        }
+        let mut bytes = Vec::new();
+        write(&dataset, Format::JsonLines, Path::new("x"), &mut bytes).unwrap();
+        assert_eq!(texts(&read_bytes("x.jsonl", &bytes, &Options::default()).unwrap().0), [["a\nb"]]);
+    }
+
+    #[test]
+    fn formats_have_names() {
+        for (name, format) in NAMES {
+            assert_eq!(name.parse::<Format>().unwrap(), format);
+            assert_eq!(format.to_string(), name);
+            assert_eq!(serde_json::to_string(&format).unwrap(), format!("\"{name}\""));
+        }
+        assert!("xml".parse::<Format>().is_err());
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic() {
+        use rand::{RngExt, SeedableRng};
+        let pieces = [
+            "\"", ",", ";", "|", " ", "\t", "\n", "\r\n", "a", "1", "-1", "-2", "é", "[", "]", "{", "}", ":", "id",
+            "item", "@ITEM=1=", "null", "\\",
+        ];
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(2);
+        for round in 0..4000 {
+            let text: String =
+                (0..rng.random_range(0..25)).map(|_| pieces[rng.random_range(0..pieces.len())]).collect();
+            for format in NAMES.map(|(_, format)| format) {
+                let _ = read_bytes("x", text.as_bytes(), &read_as(format));
+            }
+            let column = (round % 2 == 0).then(|| "item".to_owned());
+            let list_separator = (round % 3 == 0).then_some(b' ');
+            let options = Options { column, list_separator, ..Options::default() };
+            for name in ["x.csv", "x.tsv", "x.dat", "-"] {
+                let _ = read_bytes(name, text.as_bytes(), &options);
+            }
+        }
+    }
+}

@@ -11,8 +11,10 @@
 //! Checked by: tests in these files (the paper's examples), tests/guarantee.rs (brute force over possible originals)
 
 mod horizontal;
+mod occurrences;
 mod refine;
 mod rows;
+mod shared;
 mod vertical;
 
 use serde::{Deserialize, Serialize};

@@ -9,6 +9,8 @@
 //!             (3) each cluster takes part in at most one join a round, and joins nest at most `MAX_DEPTH` deep, so
 //!             that the JSON can be read by parsers that limit nesting.
 //!             (4) a term's support in term chunks counts simple clusters, in all rounds.
+//!             (5) a cluster that no other cluster could be joined with stands aside for the round, and terms that it
+//!             could share with no other cluster take no part in the ordering: neighbours are then worth trying.
 //! Cost:       rounds * (total length of term chunks); the number of rounds grows with its logarithm in practice
 //! Checked by: tests in this file (figure 3; Lemma 3 counterexample), tests/guarantee.rs, tests/oracle.rs
 //!
@@ -25,7 +27,8 @@
 
 use rayon::prelude::*;
 
-use super::rows::{Projection, TermRows, greedy_chunks};
+use super::occurrences::Occurrences;
+use super::shared::{Conflicts, SharedRows};
 use super::vertical::Leaf;
 use super::{Params, Stats};
 use crate::data::TermId;
@@ -48,10 +51,16 @@ pub(super) enum NodeRef {
     Joint(u32),
 }
 
+impl Default for NodeRef {
+    fn default() -> Self {
+        NodeRef::Leaf(u32::MAX)
+    }
+}
+
 /// Two clusters joined, and what they share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct JointCluster {
-    members: Vec<NodeRef>,
+    members: [NodeRef; 2],
     shared_chunks: Vec<Chunk>,
     /// The terms of all shared chunks of this joint, ascending.
     shared_terms: Vec<TermId>,
@@ -71,14 +80,22 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
     if params.refine {
         // How many simple clusters' term chunks hold a term: tcs in the paper.
         let mut tcs = vec![0u32; n_terms];
-        work.leaves.iter().flat_map(|leaf| &leaf.term_chunk.terms).for_each(|&t| tcs[t as usize] += 1);
+        let mut term_chunks = TermLists::default();
+        for leaf in &work.leaves {
+            let occurrences = &leaf.term_chunk;
+            occurrences.terms.iter().for_each(|&t| tcs[t as usize] += 1);
+            term_chunks.push(occurrences.terms.iter().enumerate().map(|(i, &t)| (t, occurrences.support(i))));
+        }
         loop {
             stats.refine_rounds += 1;
-            let joins = work.round(&mut roots, &mut tcs, stats);
-            stats.joins += joins;
-            if joins == 0 {
+            let highest = highest_supports(&term_chunks, n_terms);
+            let (order, shareable) = ordered(&term_chunks, &highest, &tcs, params.k);
+            let chosen = work.choose(&mut roots, &order, &shareable, n_terms, stats);
+            if chosen.is_empty() {
                 break;
             }
+            stats.joins += chosen.len() as u64;
+            work.round(&mut roots, &mut term_chunks, chosen, &highest, &mut tcs);
         }
     }
     Forest { leaves: work.leaves, joints: work.joints, roots: roots.iter().map(|root| root.node).collect() }
@@ -89,105 +106,149 @@ pub(super) fn take(node: NodeRef, leaves: &mut [Leaf], joints: &mut [JointCluste
     match node {
         NodeRef::Leaf(i) => Tree::Leaf(i, std::mem::take(&mut leaves[i as usize])),
         NodeRef::Joint(i) => {
-            let JointCluster { members, shared_chunks, .. } = std::mem::take(&mut joints[i as usize]);
-            Tree::Joint(shared_chunks, members.into_iter().map(|member| take(member, leaves, joints)).collect())
+            let joint = &mut joints[i as usize];
+            let (members, shared_chunks) = (joint.members, std::mem::take(&mut joint.shared_chunks));
+            Tree::Joint(shared_chunks, members.iter().map(|&member| take(member, leaves, joints)).collect())
         }
     }
 }
 
-/// A cluster that is not part of another one yet.
+/// A cluster that is not part of another one yet. One without leaves has become part of another.
+#[derive(Default)]
 struct Root {
     node: NodeRef,
     /// Its simple clusters, in the order of the tree.
     leaves: Vec<u32>,
     size: u64,
     depth: u32,
-    /// For a joint: the virtual term chunk, ascending, and how often each term occurs in the leaves that contribute
-    /// it. For a leaf they stay empty: the leaf knows.
-    virtual_terms: Vec<TermId>,
-    virtual_supports: Vec<u32>,
     /// Neighbours with which a join was tried in vain, the last few. A join depends on the two clusters alone, so it
     /// need not be tried again.
-    refused: [Option<NodeRef>; 4],
+    refused: [NodeRef; 4],
 }
 
 impl Root {
     fn leaf(i: u32, leaf: &Leaf) -> Self {
-        Root {
-            node: NodeRef::Leaf(i),
-            leaves: vec![i],
-            size: u64::from(leaf.size),
-            depth: 0,
-            virtual_terms: Vec::new(),
-            virtual_supports: Vec::new(),
-            refused: [None; 4],
-        }
-    }
-
-    /// The (virtual) term chunk, ascending.
-    fn terms<'a>(&'a self, leaves: &'a [Leaf]) -> &'a [TermId] {
-        match self.node {
-            NodeRef::Leaf(i) => &leaves[i as usize].term_chunk.terms,
-            NodeRef::Joint(_) => &self.virtual_terms,
-        }
-    }
-
-    /// How many records hold the term at `position` of the term chunk.
-    fn support(&self, leaves: &[Leaf], position: usize) -> u32 {
-        match self.node {
-            NodeRef::Leaf(i) => leaves[i as usize].term_chunk.support(position),
-            NodeRef::Joint(_) => self.virtual_supports[position],
-        }
+        Root { node: NodeRef::Leaf(i), leaves: vec![i], size: u64::from(leaf.size), ..Root::default() }
     }
 }
 
-/// The roots in the order in which neighbours are tried: lexicographically by their term chunks, terms with the
-/// highest `tcs` first; roots without terms last; equal ones as they stand.
-fn ordered(roots: &[Root], leaves: &[Leaf], tcs: &[u32]) -> Vec<u32> {
-    let mut by_tcs: Vec<TermId> = (0..tcs.len() as TermId).filter(|&t| tcs[t as usize] > 0).collect();
+/// For each root a list of terms, ascending, with their supports: one array, because every round reads all of it.
+#[derive(Debug, Default)]
+struct TermLists {
+    ends: Vec<usize>,
+    entries: Vec<(TermId, u32)>,
+}
+
+impl TermLists {
+    fn push(&mut self, list: impl IntoIterator<Item = (TermId, u32)>) {
+        self.entries.extend(list);
+        self.ends.push(self.entries.len());
+    }
+
+    fn get(&self, i: usize) -> &[(TermId, u32)] {
+        &self.entries[if i == 0 { 0 } else { self.ends[i - 1] }..self.ends[i]]
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+/// The two highest supports that a term has in the term chunks of roots, and where the highest is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Highest {
+    first: u32,
+    second: u32,
+    root: u32,
+}
+
+impl Highest {
+    fn see(&mut self, support: u32, root: u32) {
+        if support > self.first {
+            *self = Highest { first: support, second: self.first, root };
+        } else if support > self.second {
+            self.second = support;
+        }
+    }
+
+    /// The highest support outside the given root.
+    fn outside(&self, root: u32) -> u32 {
+        if root == self.root { self.second } else { self.first }
+    }
+}
+
+/// For each term its highest supports in the (virtual) term chunks of the roots.
+fn highest_supports(term_chunks: &TermLists, n_terms: usize) -> Vec<Highest> {
+    let roots_a_task = term_chunks.len().div_ceil(rayon::current_num_threads()).max(1000);
+    let parts: Vec<Vec<Highest>> = (0..term_chunks.len().div_ceil(roots_a_task))
+        .into_par_iter()
+        .map(|task| {
+            let mut highest = vec![Highest::default(); n_terms];
+            for r in task * roots_a_task..((task + 1) * roots_a_task).min(term_chunks.len()) {
+                term_chunks.get(r).iter().for_each(|&(t, support)| highest[t as usize].see(support, r as u32));
+            }
+            highest
+        })
+        .collect();
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        for (all, part) in all.iter_mut().zip(part) {
+            all.see(part.first, part.root);
+            all.see(part.second, NOT_LISTED);
+        }
+    }
+    all
+}
+
+/// The roots that can be joined with some other one, in the order in which neighbours are tried: lexicographically by
+/// the terms they could share, those with the highest `tcs` first; equal ones as they stand. And these terms.
+fn ordered(term_chunks: &TermLists, highest: &[Highest], tcs: &[u32], k: u32) -> (Vec<u32>, TermLists) {
+    let mut by_tcs: Vec<TermId> = (0..tcs.len() as TermId).filter(|&t| highest[t as usize].second > 0).collect();
     by_tcs.sort_unstable_by_key(|&t| (std::cmp::Reverse(tcs[t as usize]), t));
     let mut place = vec![0u32; tcs.len()];
-    for (position, &t) in by_tcs.iter().enumerate() {
-        place[t as usize] = position as u32 + 1;
+    by_tcs.iter().zip(1..).for_each(|(&t, position)| place[t as usize] = position);
+    // Most comparisons are decided by the first places, as many as fit into one number.
+    let bits = (usize::BITS - by_tcs.len().leading_zeros()).max(8);
+
+    let mut shareable = TermLists::default();
+    let mut order: Vec<(u128, u32)> = Vec::new();
+    let mut places = Vec::new();
+    for r in 0..term_chunks.len() {
+        shareable.push(term_chunks.get(r).iter().copied().filter(|&(t, support)| {
+            let outside = highest[t as usize].outside(r as u32);
+            outside > 0 && outside + support >= k
+        }));
+        places.clear();
+        places.extend(shareable.get(r).iter().map(|&(t, _)| place[t as usize]));
+        if !places.is_empty() {
+            order.push((packed(&mut places, bits), r as u32));
+        }
     }
-    // Most comparisons are decided by the first four terms, packed into one number; 0 stands for "no further term".
-    let mut order: Vec<(u128, u32)> = roots
-        .par_iter()
-        .with_min_len(256)
-        .zip(0..roots.len() as u32)
-        .map(|(root, i)| (first_places(root.terms(leaves), &place), i))
-        .collect();
     order.par_sort_unstable();
     for run in order.chunk_by_mut(|a, b| a.0 == b.0) {
-        if run.len() > 1 && run[0].0 != NO_TERMS && run[0].0 as u32 != 0 {
-            run.sort_by_cached_key(|&(_, i)| {
-                let mut places: Vec<u32> = roots[i as usize].terms(leaves).iter().map(|&t| place[t as usize]).collect();
+        // Only where the number is full can there be more to compare.
+        if run.len() > 1 && run[0].0 & ((1 << bits) - 1) != 0 {
+            run.sort_by_cached_key(|&(_, r)| {
+                let mut places: Vec<u32> = shareable.get(r as usize).iter().map(|&(t, _)| place[t as usize]).collect();
                 places.sort_unstable();
-                (places, i)
+                (places, r)
             });
         }
     }
-    order.into_iter().map(|(_, i)| i).collect()
+    (order.into_iter().map(|(_, r)| r).collect(), shareable)
 }
 
-const NO_TERMS: u128 = u128::MAX;
-
-fn first_places(terms: &[TermId], place: &[u32]) -> u128 {
-    let mut lowest = [u32::MAX; 4];
-    for &t in terms {
-        let mut candidate = place[t as usize];
-        if candidate < lowest[3] {
-            for slot in &mut lowest {
-                if candidate < *slot {
-                    std::mem::swap(slot, &mut candidate);
-                }
-            }
-        }
+/// The lowest places, packed with the lowest first; 0 stands for "no further place". `places` must not be empty.
+fn packed(places: &mut Vec<u32>, bits: u32) -> u128 {
+    let slots = (128 / bits) as usize;
+    if places.len() > slots {
+        places.select_nth_unstable(slots - 1);
+        places.truncate(slots);
     }
-    if lowest[0] == u32::MAX {
-        return NO_TERMS;
-    }
-    lowest.iter().fold(0, |key, &place| key << 32 | u128::from(if place == u32::MAX { 0 } else { place }))
+    places.sort_unstable();
+    let key = places.iter().fold(0, |key, &place| key << bits | u128::from(place));
+    key << (bits as usize * (slots - places.len()))
 }
 
 struct Refine<'a> {
@@ -204,6 +265,21 @@ struct Plan {
     supports: Vec<u32>,
     /// The leaves that hold one of them in their term chunks.
     contributing: Vec<u32>,
+}
+
+/// What a join makes of two roots.
+struct Joined {
+    virtual_terms: Vec<(TermId, u32)>,
+    leaf_changes: LeafChanges,
+}
+
+/// What a join does to the leaves.
+struct LeafChanges {
+    shared_chunks: Vec<Chunk>,
+    /// For each refining term, from how many leaves' term chunks it goes away.
+    leaves_with: Vec<u32>,
+    /// What remains of the term chunks of the contributing leaves.
+    term_chunks_left: Vec<Occurrences>,
 }
 
 /// Why a pair is not joined.
@@ -223,12 +299,20 @@ struct Positions(Vec<u32>);
 const NOT_LISTED: u32 = u32::MAX;
 
 impl Positions {
+    fn new(n_terms: usize) -> Self {
+        Positions(vec![NOT_LISTED; n_terms])
+    }
+
     fn set(&mut self, terms: &[TermId]) {
         terms.iter().zip(0..).for_each(|(&t, position)| self.0[t as usize] = position);
     }
 
     fn unset(&mut self, terms: &[TermId]) {
         terms.iter().for_each(|&t| self.0[t as usize] = NOT_LISTED);
+    }
+
+    fn lists(&self, term: TermId) -> bool {
+        self.0[term as usize] != NOT_LISTED
     }
 
     /// The positions, in the list at hand, of those terms that are listed; with the terms' own indices.
@@ -239,66 +323,99 @@ impl Positions {
 }
 
 impl Refine<'_> {
-    /// Joins neighbours, each root at most once, from left to right; returns the number of joins.
+    /// Chooses the pairs of neighbours to join, from left to right, each root at most once.
     ///
-    /// Whether a pair can be joined depends on the pair alone, so all neighbours are tested in parallel; then the
-    /// walk from left to right chooses, and the chunks of the chosen pairs are built in parallel again.
-    fn round(&mut self, roots: &mut Vec<Root>, tcs: &mut [u32], stats: &mut Stats) -> u64 {
-        let order = ordered(roots, &self.leaves, tcs);
-        let mut slots: Vec<Option<Root>> = roots.drain(..).map(Some).collect();
-        roots.extend(order.iter().filter_map(|&i| slots[i as usize].take()));
-
-        let positions = || Positions(vec![NOT_LISTED; tcs.len()]);
-        let plans: Vec<Result<Plan, Refusal>> = roots
+    /// Whether a pair can be joined depends on the pair alone, so all neighbours are tested in parallel.
+    fn choose(
+        &self,
+        roots: &mut [Root],
+        order: &[u32],
+        shareable: &TermLists,
+        n_terms: usize,
+        stats: &mut Stats,
+    ) -> Vec<([usize; 2], Plan)> {
+        let plans: Vec<Result<Plan, Refusal>> = order
             .par_windows(2)
-            .with_min_len(128)
-            .map_init(positions, |positions, pair| self.plan(&pair[0], &pair[1], positions))
+            .with_min_len(512)
+            .map_init(
+                || Positions::new(n_terms),
+                |positions, pair| self.plan([pair[0] as usize, pair[1] as usize], roots, shareable, positions),
+            )
             .collect();
-        let mut chosen: Vec<(usize, Plan)> = Vec::new();
-        for (i, plan) in plans.into_iter().enumerate() {
-            if chosen.last().is_some_and(|&(last, _)| last + 1 == i) {
+        let mut chosen: Vec<([usize; 2], Plan)> = Vec::new();
+        for (pair, plan) in order.windows(2).zip(plans) {
+            let pair = [pair[0] as usize, pair[1] as usize];
+            if chosen.last().is_some_and(|([_, right], _)| *right == pair[0]) {
                 continue; // its left half is taken already
             }
             match plan {
-                Ok(plan) => chosen.push((i, plan)),
+                Ok(plan) => chosen.push((pair, plan)),
                 Err(Refusal::Known) => {}
                 Err(refusal) => {
                     stats.joins_refused_for_promise += u64::from(refusal == Refusal::Promise);
-                    let partner = roots[i + 1].node;
-                    roots[i].refused.rotate_right(1);
-                    roots[i].refused[0] = Some(partner);
+                    let partner = roots[pair[1]].node;
+                    roots[pair[0]].refused.rotate_right(1);
+                    roots[pair[0]].refused[0] = partner;
                 }
             }
         }
-        let shared: Vec<Vec<Chunk>> = chosen
-            .par_iter()
-            .map_init(positions, |positions, (i, plan)| {
-                self.shared_chunks(plan, [&roots[*i], &roots[*i + 1]], positions)
-            })
-            .collect();
+        chosen
+    }
 
-        let joins = chosen.len() as u64;
-        let mut old = std::mem::take(roots).into_iter().enumerate();
-        let mut chosen = chosen.into_iter().zip(shared).peekable();
-        while let Some((i, a)) = old.next() {
-            let next = chosen.next_if(|((left, _), _)| *left == i);
-            match next.and_then(|((_, plan), shared_chunks)| old.next().map(|(_, b)| (plan, shared_chunks, b))) {
-                Some((plan, shared_chunks, b)) => roots.push(self.carry_out(plan, shared_chunks, a, b, tcs)),
-                None => roots.push(a),
+    /// Carries out the chosen joins. Terms that are in the term chunk of one root only leave the lists for good.
+    fn round(
+        &mut self,
+        roots: &mut Vec<Root>,
+        term_chunks: &mut TermLists,
+        chosen: Vec<([usize; 2], Plan)>,
+        highest: &[Highest],
+        tcs: &mut [u32],
+    ) {
+        let joined: Vec<Joined> = chosen
+            .par_iter()
+            .with_min_len(8)
+            .map_init(
+                || Positions::new(tcs.len()),
+                |positions, (pair, plan)| {
+                    self.build(plan, pair.map(|i| &roots[i]), pair.map(|i| term_chunks.get(i)), positions)
+                },
+            )
+            .collect();
+        let mut virtual_terms = vec![None; roots.len()];
+        for (([a, b], plan), joined) in chosen.into_iter().zip(joined) {
+            let right = std::mem::take(&mut roots[b]);
+            let left = std::mem::take(&mut roots[a]);
+            virtual_terms[a] = Some(joined.virtual_terms);
+            roots[a] = self.carry_out(plan.refining_terms, plan.contributing, joined.leaf_changes, left, right, tcs);
+        }
+        let mut next = TermLists::default();
+        next.entries.reserve(term_chunks.entries.len());
+        for (r, virtual_terms) in virtual_terms.iter().enumerate() {
+            if !roots[r].leaves.is_empty() {
+                let list = virtual_terms.as_deref().unwrap_or(term_chunks.get(r));
+                next.push(list.iter().copied().filter(|&(t, _)| highest[t as usize].second > 0));
             }
         }
-        joins
+        *term_chunks = next;
+        roots.retain(|root| !root.leaves.is_empty());
     }
 
     /// The join test of the paper with our correction (1).
-    fn plan(&self, a: &Root, b: &Root, positions: &mut Positions) -> Result<Plan, Refusal> {
-        if a.refused.contains(&Some(b.node)) || b.refused.contains(&Some(a.node)) {
+    fn plan(
+        &self,
+        pair: [usize; 2],
+        roots: &[Root],
+        shareable: &TermLists,
+        positions: &mut Positions,
+    ) -> Result<Plan, Refusal> {
+        let [a, b] = pair.map(|i| &roots[i]);
+        if a.refused.contains(&b.node) || b.refused.contains(&a.node) {
             return Err(Refusal::Known);
         }
         if a.depth.max(b.depth) >= MAX_DEPTH {
             return Err(Refusal::NoGain);
         }
-        let (refining_terms, supports) = self.refining_terms(a, b);
+        let (refining_terms, supports) = refining_terms(shareable.get(pair[0]), shareable.get(pair[1]), self.params.k);
         if refining_terms.is_empty() {
             return Err(Refusal::NoGain);
         }
@@ -330,178 +447,142 @@ impl Refine<'_> {
         }
     }
 
-    /// T^s: terms of both (virtual) term chunks that occur at least k times together; and their supports.
-    fn refining_terms(&self, a: &Root, b: &Root) -> (Vec<TermId>, Vec<u32>) {
-        let (terms_a, terms_b) = (a.terms(&self.leaves), b.terms(&self.leaves));
-        let (mut terms, mut supports) = (Vec::new(), Vec::new());
-        let (mut i, mut j) = (0, 0);
-        while i < terms_a.len() && j < terms_b.len() {
-            let (term, other) = (terms_a[i], terms_b[j]);
-            if term == other {
-                let support = a.support(&self.leaves, i) + b.support(&self.leaves, j);
-                if support >= self.params.k {
-                    terms.push(term);
-                    supports.push(support);
-                }
-            }
-            i += usize::from(term <= other);
-            j += usize::from(other <= term);
-        }
-        (terms, supports)
+    /// Does the work of a join that needs nothing but the two roots.
+    fn build(
+        &self,
+        plan: &Plan,
+        roots: [&Root; 2],
+        term_chunks: [&[(TermId, u32)]; 2],
+        positions: &mut Positions,
+    ) -> Joined {
+        let terms = &plan.refining_terms;
+        positions.set(terms);
+        let shared_chunks = self.shared_chunks(plan, roots, positions);
+        let mut leaves_with = vec![0; terms.len()];
+        let contributing = plan.contributing.iter().map(|&i| &self.leaves[i as usize].term_chunk);
+        let term_chunks_left = contributing
+            .map(|term_chunk| {
+                positions.find(&term_chunk.terms).for_each(|(_, term)| leaves_with[term] += 1);
+                term_chunk.filtered(|t| !positions.lists(t))
+            })
+            .collect();
+        let mut virtual_terms = union(term_chunks[0], term_chunks[1]);
+        virtual_terms.retain(|&(t, _)| !positions.lists(t));
+        positions.unset(terms);
+        Joined { virtual_terms, leaf_changes: LeafChanges { shared_chunks, leaves_with, term_chunks_left } }
     }
 
     /// Cuts the refining terms into shared chunks under Property 1 and our correction (2).
-    fn shared_chunks(&self, plan: &Plan, roots: [&Root; 2], positions: &mut Positions) -> Vec<Chunk> {
-        let Params { k, m, paper_literal, .. } = *self.params;
+    fn shared_chunks(&self, plan: &Plan, roots: [&Root; 2], positions: &Positions) -> Vec<Chunk> {
         let terms = &plan.refining_terms;
-        positions.set(terms);
-        let rows = self.rows_of(plan, positions);
-        let conflicts = Conflicts::new(terms.len(), roots, &self.leaves, &self.joints, positions);
-        positions.unset(terms);
-
+        // The rows of the contributing leaves one below the other.
+        let contributing = || plan.contributing.iter().map(|&i| &self.leaves[i as usize]);
+        let n_rows = contributing().map(|leaf| leaf.size as usize).sum();
+        let bag = SharedRows::new(&plan.supports, n_rows, |sink| {
+            let mut first = 0;
+            for leaf in contributing() {
+                for (i, term) in positions.find(&leaf.term_chunk.terms) {
+                    leaf.term_chunk.rows(i).iter().for_each(|&row| sink(term, first + row));
+                }
+                first += leaf.size;
+            }
+        });
+        let conflicts = self.conflicts(terms.len(), roots, positions);
         let mut by_support: Vec<usize> = (0..terms.len()).collect();
         by_support.sort_unstable_by_key(|&i| (std::cmp::Reverse(plan.supports[i]), terms[i]));
-        let mut projection = Projection::default();
-        let mut masks = Vec::new();
-        let chunks = greedy_chunks(by_support, |chunk, candidate| {
-            if !conflicts.exist_among(chunk, candidate) {
-                return rows.stays_km_anonymous(chunk, candidate, k, m, &mut masks);
-            }
-            // A k-anonymous bag is k^2-anonymous too: the cheap test refuses most candidates.
-            rows.stays_km_anonymous(chunk, candidate, k, 2, &mut masks) && {
-                let with_candidate: Vec<usize> = chunk.iter().copied().chain([candidate]).collect();
-                let bag = rows.project(&with_candidate, |i| i as u32, &mut projection);
-                bag.subrecords().all(|(_, count)| count >= k) && (paper_literal || conflicts.leave_room_for(&bag))
-            }
-        });
-        let label = |i: usize| self.rank[terms[i] as usize];
-        chunks.iter().map(|chunk| rows.project(chunk, label, &mut projection)).collect()
+        let chunks = bag.cut(by_support, self.params.k, self.params.m, &conflicts);
+        bag.project(&chunks, |i| self.rank[terms[i] as usize])
     }
 
-    /// The rows of the contributing leaves one below the other; a leaf fills whole words.
-    fn rows_of(&self, plan: &Plan, positions: &Positions) -> TermRows {
-        let term_chunks = plan.contributing.iter().map(|&i| &self.leaves[i as usize].term_chunk);
-        let mut rows = TermRows::with_words(term_chunks.clone().map(TermRows::words).sum());
-        plan.refining_terms.iter().for_each(|&t| {
-            rows.add(t);
-        });
-        let mut offset = 0;
-        for term_chunk in term_chunks {
-            for (i, position) in positions.find(&term_chunk.terms) {
-                rows.mask_mut(position)[offset..offset + term_chunk.words()].copy_from_slice(term_chunk.mask(i));
-            }
-            offset += term_chunk.words();
-        }
-        rows
-    }
-
-    fn carry_out(&mut self, plan: Plan, shared_chunks: Vec<Chunk>, a: Root, b: Root, tcs: &mut [u32]) -> Root {
-        let refining = |t: TermId| plan.refining_terms.binary_search(&t).is_ok();
-        let (virtual_terms, virtual_supports) = self.remaining_terms(&a, &b, refining);
-        for &i in &plan.contributing {
-            self.leaves[i as usize].term_chunk.retain(|t| {
-                let leaves = refining(t);
-                tcs[t as usize] -= u32::from(leaves);
-                !leaves
-            });
-        }
-        let node = NodeRef::Joint(self.joints.len() as u32);
-        let mut leaves = a.leaves;
-        leaves.extend(b.leaves);
-        self.joints.push(JointCluster {
-            members: vec![a.node, b.node],
-            shared_chunks,
-            shared_terms: plan.refining_terms,
-            n_leaves: leaves.len(),
-        });
-        let (size, depth) = (a.size + b.size, a.depth.max(b.depth) + 1);
-        Root { node, leaves, size, depth, virtual_terms, virtual_supports, refused: [None; 4] }
-    }
-
-    /// The union of two (virtual) term chunks without the refining terms, and the supports.
-    fn remaining_terms(&self, a: &Root, b: &Root, refining: impl Fn(TermId) -> bool) -> (Vec<TermId>, Vec<u32>) {
-        let (terms_a, terms_b) = (a.terms(&self.leaves), b.terms(&self.leaves));
-        let (mut terms, mut supports) = (Vec::new(), Vec::new());
-        let (mut i, mut j) = (0, 0);
-        while i < terms_a.len() || j < terms_b.len() {
-            let term = terms_a.get(i).into_iter().chain(terms_b.get(j)).copied().min().unwrap_or_default();
-            let mut support = 0;
-            if terms_a.get(i) == Some(&term) {
-                support += a.support(&self.leaves, i);
-                i += 1;
-            }
-            if terms_b.get(j) == Some(&term) {
-                support += b.support(&self.leaves, j);
-                j += 1;
-            }
-            if !refining(term) {
-                terms.push(term);
-                supports.push(support);
-            }
-        }
-        (terms, supports)
-    }
-}
-
-/// Which leaves publish a refining term further down already, and so cannot have contributed it.
-struct Conflicts {
-    /// For each refining term and each leaf whether the leaf is in conflict; empty for a term without conflicts.
-    by_term: Vec<Vec<bool>>,
-    sizes: Vec<u64>,
-}
-
-impl Conflicts {
-    /// `positions` lists the refining terms, of which there are `n_terms`.
-    fn new(n_terms: usize, roots: [&Root; 2], leaves: &[Leaf], joints: &[JointCluster], positions: &Positions) -> Self {
-        let all = roots.iter().flat_map(|root| &root.leaves).map(|&i| &leaves[i as usize]);
-        let sizes: Vec<u64> = all.clone().map(|leaf| u64::from(leaf.size)).collect();
-        let mut conflicts = Conflicts { by_term: vec![Vec::new(); n_terms], sizes };
+    /// Which leaves publish refining terms below: T^r of Property 1, leaf by leaf.
+    fn conflicts(&self, n_terms: usize, roots: [&Root; 2], positions: &Positions) -> Conflicts {
+        let all = roots.iter().flat_map(|root| &root.leaves).map(|&i| &self.leaves[i as usize]);
+        let sizes = all.clone().map(|leaf| u64::from(leaf.size)).collect();
+        let mut conflicts = Conflicts::none(n_terms, sizes, self.params.paper_literal);
         // Two leaves have the refining terms in their term chunks, hence not in their record chunks.
         if roots.iter().any(|root| root.depth > 0) {
             for (i, leaf) in all.enumerate() {
                 positions.find(&leaf.record_terms).for_each(|(_, term)| conflicts.mark(term, i..i + 1));
             }
-            conflicts.mark_shared(roots[0].node, 0, joints, positions);
-            conflicts.mark_shared(roots[1].node, roots[0].leaves.len(), joints, positions);
+            self.mark_shared(roots[0].node, 0, positions, &mut conflicts);
+            self.mark_shared(roots[1].node, roots[0].leaves.len(), positions, &mut conflicts);
         }
         conflicts
     }
 
-    fn mark(&mut self, term: usize, leaves: std::ops::Range<usize>) {
-        let marks = &mut self.by_term[term];
-        marks.resize(self.sizes.len(), false);
-        marks[leaves].fill(true);
-    }
-
     /// Marks the leaves under joints that share refining terms. The leaves of `node` begin at `first`.
-    fn mark_shared(&mut self, node: NodeRef, first: usize, joints: &[JointCluster], positions: &Positions) {
+    fn mark_shared(&self, node: NodeRef, first: usize, positions: &Positions, conflicts: &mut Conflicts) {
         let NodeRef::Joint(i) = node else { return };
-        let joint = &joints[i as usize];
-        positions.find(&joint.shared_terms).for_each(|(_, term)| self.mark(term, first..first + joint.n_leaves));
+        let joint = &self.joints[i as usize];
+        let leaves = first..first + joint.n_leaves;
+        positions.find(&joint.shared_terms).for_each(|(_, term)| conflicts.mark(term, leaves.clone()));
         let mut first = first;
         for &member in &joint.members {
-            self.mark_shared(member, first, joints, positions);
+            self.mark_shared(member, first, positions, conflicts);
             first += match member {
                 NodeRef::Leaf(_) => 1,
-                NodeRef::Joint(j) => joints[j as usize].n_leaves,
+                NodeRef::Joint(j) => self.joints[j as usize].n_leaves,
             };
         }
     }
 
-    /// Whether a term of the chunk, or the candidate, is in T^r.
-    fn exist_among(&self, chunk: &[usize], candidate: usize) -> bool {
-        chunk.iter().chain([&candidate]).any(|&i| !self.by_term[i].is_empty())
+    fn carry_out(
+        &mut self,
+        refining_terms: Vec<TermId>,
+        contributing: Vec<u32>,
+        changes: LeafChanges,
+        a: Root,
+        b: Root,
+        tcs: &mut [u32],
+    ) -> Root {
+        for (i, term_chunk) in contributing.into_iter().zip(changes.term_chunks_left) {
+            self.leaves[i as usize].term_chunk = term_chunk;
+        }
+        for (&t, n) in refining_terms.iter().zip(changes.leaves_with) {
+            tcs[t as usize] -= n;
+        }
+        let node = NodeRef::Joint(self.joints.len() as u32);
+        let mut leaves = a.leaves;
+        leaves.extend(b.leaves);
+        self.joints.push(JointCluster {
+            members: [a.node, b.node],
+            shared_chunks: changes.shared_chunks,
+            shared_terms: refining_terms,
+            n_leaves: leaves.len(),
+        });
+        let (size, depth) = (a.size + b.size, a.depth.max(b.depth) + 1);
+        Root { node, leaves, size, depth, refused: [NodeRef::default(); 4] }
     }
+}
 
-    /// Whether every subrecord may lie in leaves that have, together, at least as many records as the bag.
-    fn leave_room_for(&self, bag: &Chunk) -> bool {
-        let needed = bag.n_subrecords();
-        bag.subrecords().all(|(terms, _)| {
-            let free = |leaf: usize| terms.iter().all(|&t| !self.by_term[t as usize].get(leaf).is_some_and(|&c| c));
-            let room: u64 = (0..self.sizes.len()).filter(|&leaf| free(leaf)).map(|leaf| self.sizes[leaf]).sum();
-            room >= needed
-        })
+/// T^s: terms of both lists that occur at least k times together; and their supports.
+fn refining_terms(a: &[(TermId, u32)], b: &[(TermId, u32)], k: u32) -> (Vec<TermId>, Vec<u32>) {
+    let (mut i, mut j) = (0, 0);
+    let (mut terms, mut supports) = (Vec::new(), Vec::new());
+    while let (Some(&(term, here)), Some(&(other, there))) = (a.get(i), b.get(j)) {
+        if term == other && here + there >= k {
+            terms.push(term);
+            supports.push(here + there);
+        }
+        i += usize::from(term <= other);
+        j += usize::from(other <= term);
     }
+    (terms, supports)
+}
+
+/// Terms of either list, ascending, with the sum of their supports.
+fn union(a: &[(TermId, u32)], b: &[(TermId, u32)]) -> Vec<(TermId, u32)> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let mut b = b.iter().copied().peekable();
+    for &(term, support) in a {
+        while let Some(other) = b.next_if(|&(other, _)| other < term) {
+            all.push(other);
+        }
+        let same = b.next_if(|&(other, _)| other == term);
+        all.push((term, support + same.map_or(0, |(_, other)| other)));
+    }
+    all.extend(b);
+    all
 }
 
 #[cfg(test)]
@@ -571,26 +652,21 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_a_leaf_shows_makes_the_shared_chunk_k_anonymous() {
-        // Figure 5: `a` is in the record chunk of the first cluster; {a, o} x 3 and {o} x 1 must not stay together.
-        let mut conflicts = Conflicts { by_term: vec![vec![true, false], vec![]], sizes: vec![3, 9] };
-        assert!(conflicts.exist_among(&[1], 0) && !conflicts.exist_among(&[], 1));
-        let mut bag = Chunk::new(vec![0, 1]);
-        bag.push(&[0, 1], 3);
-        assert!(conflicts.leave_room_for(&bag));
-        conflicts.sizes = vec![9, 2];
-        assert!(!conflicts.leave_room_for(&bag));
-    }
-
-    #[test]
-    fn order_is_lexicographic_by_places() {
-        let data = records(&["x, a", "x", "y, a, b", "y", "z, c", "z"]);
+    fn order_is_lexicographic_by_the_terms_that_could_be_shared() {
+        // k = 2: a is in three term chunks, b in two; c and d are alone.
+        let data = records(&["x, a, b", "x", "y, a, d", "y", "z, c", "z", "w, a, b", "w"]);
         let params = Params::new(2, 2);
-        let leaves = cut(&data, &[vec![0, 1], vec![2, 3], vec![4, 5]], &params);
-        let roots: Vec<Root> = (0..3).map(|i| Root::leaf(i, &leaves[i as usize])).collect();
+        let leaves = cut(&data, &[vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]], &params);
         let mut tcs = vec![0; data.n_terms()];
-        leaves.iter().flat_map(|leaf| &leaf.term_chunk.terms).for_each(|&t| tcs[t as usize] += 1);
-        // a (in two chunks) comes first; {a} is a prefix of {a, b}.
-        assert_eq!(ordered(&roots, &leaves, &tcs), [0, 1, 2]);
+        let mut term_chunks = TermLists::default();
+        for leaf in &leaves {
+            leaf.term_chunk.terms.iter().for_each(|&t| tcs[t as usize] += 1);
+            term_chunks.push(leaf.term_chunk.terms.iter().map(|&t| (t, 1)));
+        }
+        let highest = highest_supports(&term_chunks, data.n_terms());
+        // {a} is a prefix of {a, b}; the third cluster has nothing to share.
+        assert_eq!(ordered(&term_chunks, &highest, &tcs, 2).0, [1, 0, 3]);
+        // A larger k than any two supports together: nobody takes part.
+        assert!(ordered(&term_chunks, &highest, &tcs, 3).0.is_empty());
     }
 }

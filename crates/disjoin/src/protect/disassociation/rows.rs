@@ -19,19 +19,10 @@ pub(super) struct TermRows {
 }
 
 impl TermRows {
-    /// No terms over rows that fill `words` whole words.
-    pub(super) fn with_words(words: usize) -> Self {
-        TermRows { terms: Vec::new(), masks: Vec::new(), words }
-    }
-
     pub(super) fn clear(&mut self, n_rows: usize) {
         self.terms.clear();
         self.masks.clear();
         self.words = n_rows.div_ceil(64);
-    }
-
-    pub(super) fn words(&self) -> usize {
-        self.words
     }
 
     /// Adds a term that no row holds yet; returns its index.
@@ -46,45 +37,32 @@ impl TermRows {
         self.masks[index * self.words + row / 64] |= 1 << (row % 64);
     }
 
+    /// The rows that hold the term, ascending.
+    pub(super) fn rows(&self, index: usize) -> impl Iterator<Item = u32> {
+        self.mask(index).iter().zip(0..).flat_map(|(&word, w)| {
+            let mut pending = word;
+            std::iter::from_fn(move || {
+                let row = (pending != 0).then(|| pending.trailing_zeros() + 64 * w);
+                pending &= pending.wrapping_sub(1);
+                row
+            })
+        })
+    }
+
     #[inline]
-    pub(super) fn mask(&self, index: usize) -> &[u64] {
+    fn mask(&self, index: usize) -> &[u64] {
         &self.masks[index * self.words..(index + 1) * self.words]
     }
 
-    pub(super) fn mask_mut(&mut self, index: usize) -> &mut [u64] {
-        &mut self.masks[index * self.words..(index + 1) * self.words]
-    }
-
     /// The number of rows that hold the term.
-    #[inline]
-    pub(super) fn support(&self, index: usize) -> u32 {
+    #[cfg(test)]
+    fn support(&self, index: usize) -> u32 {
         count(self.mask(index))
     }
 
     /// The number of rows that hold at least one of the terms: |C|, since empty subrecords do not count.
     pub(super) fn n_nonempty(&self, indices: &[usize]) -> u32 {
         (0..self.words).map(|word| indices.iter().fold(0, |union, &i| union | self.mask(i)[word]).count_ones()).sum()
-    }
-
-    /// Keeps the terms for which `keep` says so.
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(TermId) -> bool) {
-        let mut kept = 0;
-        for i in 0..self.terms.len() {
-            if keep(self.terms[i]) {
-                self.terms[kept] = self.terms[i];
-                self.masks.copy_within(i * self.words..(i + 1) * self.words, kept * self.words);
-                kept += 1;
-            }
-        }
-        self.terms.truncate(kept);
-        self.masks.truncate(kept * self.words);
-    }
-
-    /// The same with its terms ascending, and no memory to spare.
-    pub(super) fn select(&self, indices: &[usize]) -> TermRows {
-        let mut masks = Vec::with_capacity(indices.len() * self.words);
-        indices.iter().for_each(|&i| masks.extend_from_slice(self.mask(i)));
-        TermRows { terms: indices.iter().map(|&i| self.terms[i]).collect(), masks, words: self.words }
     }
 
     /// Whether the bag projected on `chunk` and `candidate` is k^m-anonymous, given that it is so on `chunk` alone
@@ -173,7 +151,7 @@ pub(super) struct Projection {
 }
 
 /// Builds chunks one after the other: each takes, in the order given, every remaining term that `admits` allows.
-/// The first term of a chunk is taken without asking.
+/// The first term of a chunk is always taken.
 pub(super) fn greedy_chunks(
     mut remaining: Vec<usize>,
     mut admits: impl FnMut(&[usize], usize) -> bool,
@@ -182,7 +160,8 @@ pub(super) fn greedy_chunks(
     while !remaining.is_empty() {
         let mut chunk: Vec<usize> = Vec::new();
         remaining.retain(|&term| {
-            let taken = chunk.is_empty() || admits(&chunk, term);
+            // A chunk of one frequent term is always allowed; `admits` is asked all the same, to know of it.
+            let taken = admits(&chunk, term) || chunk.is_empty();
             if taken {
                 chunk.push(term);
             }

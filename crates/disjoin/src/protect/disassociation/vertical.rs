@@ -10,6 +10,7 @@
 
 use rayon::prelude::*;
 
+use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
 use super::{Params, Partition};
 use crate::data::{RecordId, TermId, Transactions};
@@ -23,7 +24,7 @@ pub(super) struct Leaf {
     /// The terms of all record chunks, ascending.
     pub(super) record_terms: Vec<TermId>,
     /// The terms that may still move to a shared chunk, ascending, with the records that hold them.
-    pub(super) term_chunk: TermRows,
+    pub(super) term_chunk: Occurrences,
     /// Sensitive terms: in the term chunk, and there to stay.
     pub(super) hidden: Vec<TermId>,
     /// Whether Lemma 2 holds by the record chunks alone, so that the term chunk may become empty.
@@ -109,7 +110,10 @@ impl Cutter {
         let mut record_terms: Vec<TermId> = chunks.iter().flatten().map(|&i| rows.terms[i]).collect();
         record_terms.sort_unstable();
         rare.sort_unstable_by_key(|&i| rows.terms[i]);
-        Leaf { size, record_chunks, record_terms, term_chunk: rows.select(&rare), hidden, stands_alone, repaired }
+        let n_incidences = rare.iter().map(|&i| self.supports[i] as usize).sum();
+        let mut term_chunk = Occurrences::with_capacity(rare.len(), n_incidences);
+        rare.iter().for_each(|&i| term_chunk.push(rows.terms[i], rows.rows(i)));
+        Leaf { size, record_chunks, record_terms, term_chunk, hidden, stands_alone, repaired }
     }
 
     fn load(&mut self, cluster: &[RecordId], records: &Transactions) {

@@ -12,6 +12,7 @@
 //! Checked by: tests in this file (spec K 3, and a literal recursion on random data), tests/guarantee.rs
 
 use std::collections::BinaryHeap;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
@@ -19,48 +20,24 @@ use super::{Diversity, DiversityRule, Params, Partition};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
 
-/// Ranges of at least this many records are split one after the other, smaller ones in parallel. The value changes
-/// the speed only: the partition is the same.
-const PARALLEL_BELOW: usize = 20_000;
+/// The parts of a range of at least this many records are split in parallel. The value changes the speed only.
+const PARALLEL_FROM: usize = 4_000;
+
+/// Ranges nested deeper than this are split one after the other: nesting can be as deep as the longest record, and
+/// the stack is not.
+const PARALLEL_DEPTH: u32 = 20;
 
 /// Partitions the records into clusters of fewer than `max_cluster`, in the paper's order: depth first, the records
 /// with the splitting term before those without it.
 pub(super) fn split(records: &Transactions, n_terms: usize, max_cluster: u32, is_sensitive: &[bool]) -> Partition {
-    let task = Splitter { records, is_sensitive, max_cluster: max_cluster as usize };
+    let splitter = Splitter { records, is_sensitive, max_cluster: max_cluster as usize, spare: Mutex::default() };
     let mut order: Vec<RecordId> = (0..records.len() as RecordId).collect();
-
-    // Large ranges first, leaving a list of ranges in output order: finished clusters, and ranges still to be split.
-    let mut ranges: Vec<(usize, bool)> = Vec::new();
-    let mut scratch = Scratch::new(n_terms);
-    task.run(&mut order, PARALLEL_BELOW, &mut scratch, &mut |size, done| ranges.push((size, done)));
-
-    let mut rest = order.as_mut_slice();
-    let mut slices = Vec::with_capacity(ranges.len());
-    for &(size, done) in &ranges {
-        let (slice, tail) = rest.split_at_mut(size);
-        slices.push((slice, done));
-        rest = tail;
-    }
-    let sizes: Vec<Vec<u32>> = slices
-        .into_par_iter()
-        .map_init(
-            || Scratch::new(n_terms),
-            |scratch, (slice, done)| {
-                if done {
-                    return vec![slice.len() as u32];
-                }
-                let mut sizes = Vec::new();
-                task.run(slice, 0, scratch, &mut |size, _| sizes.push(size as u32));
-                sizes
-            },
-        )
-        .collect();
-    let mut ends = Vec::with_capacity(sizes.iter().map(Vec::len).sum());
     let mut end = 0;
-    for size in sizes.into_iter().flatten() {
+    let to_end = |size: u32| {
         end += size as usize;
-        ends.push(end);
-    }
+        end
+    };
+    let ends = splitter.split_in_parallel(&mut order, n_terms, PARALLEL_DEPTH).into_iter().map(to_end).collect();
     Partition { order, ends }
 }
 
@@ -216,6 +193,8 @@ struct Splitter<'a> {
     records: &'a Transactions,
     is_sensitive: &'a [bool],
     max_cluster: usize,
+    /// Work spaces that no thread uses at the moment.
+    spare: Mutex<Vec<Scratch>>,
 }
 
 /// Work space that is reused from range to range; `counts` is all zero between two ranges.
@@ -247,30 +226,60 @@ impl Scratch {
 }
 
 impl Splitter<'_> {
-    /// Reorders `order` and emits the sizes of consecutive ranges, in output order: finished clusters (`true`) and
-    /// ranges below `floor` that are not finished (`false`).
-    fn run(&self, order: &mut [RecordId], floor: usize, scratch: &mut Scratch, emit: &mut impl FnMut(usize, bool)) {
-        // An explicit stack: nesting can be as deep as the longest record.
-        let mut stack = vec![(0, order.len(), false)];
+    /// Reorders the range so that clusters are consecutive, and returns their sizes.
+    fn split_in_parallel(&self, range: &mut [RecordId], n_terms: usize, depth: u32) -> Vec<u32> {
+        let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        let mut scratch = spare.unwrap_or_else(|| Scratch::new(n_terms));
         let mut groups = Vec::new();
+        let parallel = range.len() >= PARALLEL_FROM && depth > 0;
+        let sizes = if parallel {
+            self.chain(range, &mut scratch, &mut groups);
+            Vec::new()
+        } else {
+            self.split_in_turn(range, &mut scratch)
+        };
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(scratch);
+        }
+        if !parallel {
+            return sizes;
+        }
+        let mut rest = range;
+        let parts: Vec<(&mut [RecordId], bool)> = groups
+            .into_iter()
+            .map(|(size, done)| {
+                let (part, tail) = std::mem::take(&mut rest).split_at_mut(size);
+                rest = tail;
+                (part, done)
+            })
+            .collect();
+        let split_part = |(part, done): (&mut [RecordId], bool)| {
+            if done { vec![part.len() as u32] } else { self.split_in_parallel(part, n_terms, depth - 1) }
+        };
+        let sizes: Vec<Vec<u32>> = parts.into_par_iter().map(split_part).collect();
+        sizes.into_iter().flatten().filter(|&size| size > 0).collect()
+    }
+
+    /// The same, one range after the other.
+    fn split_in_turn(&self, order: &mut [RecordId], scratch: &mut Scratch) -> Vec<u32> {
+        let mut sizes = Vec::new();
+        let mut groups = Vec::new();
+        let mut stack = vec![(0, order.len(), false)];
         while let Some((lo, hi, done)) = stack.pop() {
             if done || hi - lo < self.max_cluster {
-                if hi > lo {
-                    emit(hi - lo, true);
-                }
-            } else if hi - lo < floor {
-                emit(hi - lo, false);
-            } else {
-                groups.clear();
-                self.chain(&mut order[lo..hi], scratch, &mut groups);
-                // Termination: every group is smaller than its range, or finished.
-                let mut end = hi;
-                for &(size, done) in groups.iter().rev() {
-                    stack.push((end - size, end, done));
-                    end -= size;
-                }
+                sizes.extend((hi > lo).then_some((hi - lo) as u32));
+                continue;
+            }
+            groups.clear();
+            self.chain(&mut order[lo..hi], scratch, &mut groups);
+            // Termination: every group is smaller than its range, or finished.
+            let mut end = hi;
+            for &(size, done) in groups.iter().rev() {
+                stack.push((end - size, end, done));
+                end -= size;
             }
         }
+        sizes
     }
 
     /// One range and all its "without" splits: the most frequent term takes its records out of the range, then the

@@ -223,7 +223,7 @@ fn node(tree: refine::Tree, rank: &[TermId]) -> (Node, Vec<u32>) {
     match tree {
         refine::Tree::Leaf(id, leaf) => {
             let mut term_chunk: Vec<TermId> =
-                leaf.term_chunk.terms.iter().chain(&leaf.hidden).map(|&t| rank[t as usize]).collect();
+                leaf.term_chunk.terms().iter().chain(&leaf.hidden).map(|&t| rank[t as usize]).collect();
             term_chunk.sort_unstable();
             let mut record_chunks = leaf.record_chunks;
             record_chunks.sort_unstable();

@@ -69,13 +69,12 @@ impl SharedRows {
             let admitted = if state.has_conflicts || conflicts.has(candidate) {
                 state.keeps_pairs(candidate)
                     && state.stays_k_anonymous(self, candidate, k)
-                    && conflicts.leave_room(&state.subrecords_with(candidate))
+                    && state.leaves_room(conflicts, candidate)
             } else {
                 m < 2 || state.keeps_pairs(candidate) && state.stays_km_anonymous(self, &company, candidate, k, m)
             };
             if admitted {
-                state.has_conflicts |= conflicts.has(candidate);
-                state.add(self, &company, candidate);
+                state.add(self, &company, conflicts, candidate);
             }
             admitted
         })
@@ -147,16 +146,14 @@ impl Conflicts {
         !self.by_term[term].is_empty()
     }
 
-    /// Whether every subrecord may lie in leaves that have, together, at least as many records as there are
-    /// subrecords. Those without a conflicting term may lie in all leaves, which have room for every record.
-    fn leave_room(&self, bag: &[(Vec<usize>, u32)]) -> bool {
-        let needed: u64 = bag.iter().map(|&(_, count)| u64::from(count)).sum();
-        let fits = |terms: &[usize]| {
-            let barred: Vec<&Vec<bool>> = terms.iter().map(|&t| &self.by_term[t]).filter(|b| !b.is_empty()).collect();
-            let free = |&leaf: &usize| !barred.iter().any(|leaves| leaves[leaf]);
-            barred.is_empty() || (0..self.sizes.len()).filter(free).map(|leaf| self.sizes[leaf]).sum::<u64>() >= needed
-        };
-        self.ignore_room || bag.iter().all(|(terms, _)| fits(terms))
+    /// How many records the leaves have, together, in which a subrecord of these terms may lie.
+    fn room(&self, terms: impl Iterator<Item = usize>) -> u64 {
+        let barred: Vec<&Vec<bool>> = terms.map(|t| &self.by_term[t]).filter(|leaves| !leaves.is_empty()).collect();
+        if barred.is_empty() || self.ignore_room {
+            return u64::MAX; // all leaves, and they have room for every record they contribute
+        }
+        let free = |&leaf: &usize| !barred.iter().any(|leaves| leaves[leaf]);
+        (0..self.sizes.len()).filter(free).map(|leaf| self.sizes[leaf]).sum()
     }
 }
 
@@ -206,6 +203,8 @@ struct ChunkState {
     /// The class of each row; rows of one class have the same subrecord. Class 0 is the empty subrecord.
     class_of: Vec<u32>,
     classes: Vec<Class>,
+    /// The number of rows in classes other than 0.
+    n_subrecords: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -215,6 +214,8 @@ struct Class {
     /// Its subrecord is that of this class and this term: a class is born when a term is added. Unused for class 0.
     parent: u32,
     term: u32,
+    /// How many records the leaves have in which its subrecord may lie.
+    room: u64,
     /// Work space: how many of the rows hold the candidate, or which class they go to.
     with_candidate: u32,
 }
@@ -229,6 +230,7 @@ impl ChunkState {
             has_conflicts: false,
             class_of: vec![0; bag.row_ends.len()],
             classes: vec![Class::default()],
+            n_subrecords: 0,
         }
     }
 
@@ -239,6 +241,7 @@ impl ChunkState {
         }
         self.classes.truncate(1);
         self.has_conflicts = false;
+        self.n_subrecords = 0;
         self.number += 1;
     }
 
@@ -276,42 +279,50 @@ impl ChunkState {
         }
     }
 
-    /// The distinct non-empty subrecords with the candidate added, and their counts. The candidate has been counted.
-    fn subrecords_with(&self, candidate: usize) -> Vec<(Vec<usize>, u32)> {
-        let mut subrecords = vec![(vec![candidate], self.classes[0].with_candidate)];
-        for class in &self.classes[1..] {
-            let mut subrecord = vec![class.term as usize];
-            let mut parent = class.parent;
-            while parent > 0 {
-                let Class { parent: next, term, .. } = self.classes[parent as usize];
-                subrecord.push(term as usize);
-                parent = next;
-            }
-            let with: Vec<usize> = subrecord.iter().copied().chain([candidate]).collect();
-            subrecords.push((with, class.with_candidate));
-            subrecords.push((subrecord, class.size - class.with_candidate));
-        }
-        subrecords.retain(|&(_, count)| count > 0);
-        subrecords
+    /// Whether every subrecord, with the candidate added, may lie in leaves that have, together, at least as many
+    /// records as there are subrecords. The candidate has been counted.
+    fn leaves_room(&self, conflicts: &Conflicts, candidate: usize) -> bool {
+        let needed = self.n_subrecords + u64::from(self.classes[0].with_candidate);
+        self.classes.iter().zip(0..).all(|(class, c)| {
+            (c == 0 || class.with_candidate == class.size || class.room >= needed)
+                && (class.with_candidate == 0 || conflicts.room(self.subrecord(c).chain([candidate])) >= needed)
+        })
+    }
+
+    /// The terms of the subrecord of a class.
+    fn subrecord(&self, class: u32) -> impl Iterator<Item = usize> {
+        let mut class = class;
+        std::iter::from_fn(move || {
+            let Class { parent, term, .. } = self.classes[class as usize];
+            (class > 0).then(|| {
+                class = parent;
+                term as usize
+            })
+        })
     }
 
     /// Takes the term in: splits every class by whether its rows hold the term.
-    fn add(&mut self, bag: &SharedRows, company: &Company, term: usize) {
+    fn add(&mut self, bag: &SharedRows, company: &Company, conflicts: &Conflicts, term: usize) {
         self.in_chunk[term] = true;
-        company.rare[term].iter().for_each(|&t| self.barred_from[t as usize] = self.number);
         self.terms.push(term);
+        self.has_conflicts |= conflicts.has(term);
+        company.rare[term].iter().for_each(|&t| self.barred_from[t as usize] = self.number);
         self.classes.iter_mut().for_each(|class| class.with_candidate = 0);
         for &row in bag.rows_of(term) {
-            let class = self.class_of[row as usize] as usize;
-            if self.classes[class].with_candidate == 0 {
-                self.classes[class].with_candidate = self.classes.len() as u32;
-                self.classes.push(Class { parent: class as u32, term: term as u32, ..Class::default() });
+            let class = self.class_of[row as usize];
+            let mut born = self.classes[class as usize].with_candidate;
+            if born == 0 {
+                born = self.classes.len() as u32;
+                self.classes[class as usize].with_candidate = born;
+                let room = conflicts.room(self.subrecord(class).chain([term]));
+                self.classes.push(Class { parent: class, term: term as u32, room, ..Class::default() });
             }
-            let born = self.classes[class].with_candidate;
             self.class_of[row as usize] = born;
             self.classes[born as usize].size += 1;
-            if class > 0 {
-                self.classes[class].size -= 1;
+            if class == 0 {
+                self.n_subrecords += 1;
+            } else {
+                self.classes[class as usize].size -= 1;
             }
         }
     }
@@ -403,8 +414,9 @@ mod tests {
         greedy_chunks(order.to_vec(), |chunk, candidate| {
             let all: Vec<usize> = chunk.iter().copied().chain([candidate]).collect();
             if all.iter().any(|&t| conflicts.has(t)) {
-                let bag: Vec<(Vec<usize>, u32)> = bag_of(held, &all).into_iter().collect();
-                bag.iter().all(|&(_, count)| count >= k) && conflicts.leave_room(&bag)
+                let bag = bag_of(held, &all);
+                let needed = bag.values().map(|&count| u64::from(count)).sum();
+                bag.iter().all(|(terms, &count)| count >= k && conflicts.room(terms.iter().copied()) >= needed)
             } else {
                 is_km_anonymous(held, &all, k, m)
             }
@@ -452,10 +464,11 @@ mod tests {
         let mut conflicts = Conflicts::none(2, vec![3, 9], false);
         conflicts.mark(0, 0..1);
         assert!(conflicts.has(0) && !conflicts.has(1));
-        assert!(conflicts.leave_room(&[(vec![0, 1], 3)]));
-        conflicts.sizes = vec![9, 2];
-        assert!(!conflicts.leave_room(&[(vec![0, 1], 3)]));
+        assert_eq!(conflicts.room([0, 1].into_iter()), 9);
+        conflicts.mark(1, 1..2);
+        assert_eq!(conflicts.room([0, 1].into_iter()), 0);
+        assert_eq!(conflicts.room([1].into_iter()), 3);
         conflicts.ignore_room = true;
-        assert!(conflicts.leave_room(&[(vec![0, 1], 3)]));
+        assert_eq!(conflicts.room([0, 1].into_iter()), u64::MAX);
     }
 }

@@ -110,9 +110,8 @@ impl Cutter {
         let mut record_terms: Vec<TermId> = chunks.iter().flatten().map(|&i| rows.terms[i]).collect();
         record_terms.sort_unstable();
         rare.sort_unstable_by_key(|&i| rows.terms[i]);
-        let n_incidences = rare.iter().map(|&i| self.supports[i] as usize).sum();
-        let mut term_chunk = Occurrences::with_capacity(rare.len(), n_incidences);
-        rare.iter().for_each(|&i| term_chunk.push(rows.terms[i], rows.rows(i)));
+        let rare_terms: Vec<(TermId, u32)> = rare.iter().map(|&i| (rows.terms[i], self.supports[i])).collect();
+        let term_chunk = Occurrences::new(&rare_terms, |i| rows.rows(rare[i]));
         Leaf { size, record_chunks, record_terms, term_chunk, hidden, stands_alone, repaired }
     }
 
@@ -161,7 +160,7 @@ mod tests {
             terms.join(", ")
         };
         assert_eq!(found, chunks.iter().map(|terms| sorted(terms)).collect::<Vec<_>>());
-        assert_eq!(sorted(&names(&data.dictionary, &leaf.term_chunk.terms)), sorted(term_chunk));
+        assert_eq!(sorted(&names(&data.dictionary, leaf.term_chunk.terms())), sorted(term_chunk));
         leaf
     }
 
@@ -208,7 +207,7 @@ mod tests {
         let leaf = cut(&data, &[vec![0, 1, 2, 3]], &params).remove(0);
         assert_eq!(names(&data.dictionary, &leaf.hidden), "hiv");
         assert_eq!(leaf.record_chunks.len(), 1);
-        assert!(leaf.term_chunk.terms.is_empty());
+        assert!(leaf.term_chunk.terms().is_empty());
     }
 
     #[test]
@@ -218,7 +217,7 @@ mod tests {
         let data = records(&rows);
         let leaf = cut(&data, &[(0..200).collect()], &Params { max_cluster: 300, ..Params::new(5, 2) }).remove(0);
         assert_eq!(leaf.record_terms.len(), 5);
-        assert_eq!(leaf.term_chunk.terms.len(), 50);
+        assert_eq!(leaf.term_chunk.terms().len(), 50);
         assert_eq!(leaf.record_chunks[0].n_subrecords(), 200);
     }
 }

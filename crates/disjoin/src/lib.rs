@@ -1,4 +1,24 @@
 //! disjoin: publish person-level data that nobody can join back to a person, and try to, before anyone else does.
+//!
+//! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the
+//! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?), [`protect`]
+//! (how is data made safe?).
+//!
+//! A release in ten lines:
+//!
+//! ```
+//! use disjoin::data::Dataset;
+//! use disjoin::protect::disassociation::{Params, disassociate};
+//! use disjoin::release::jsonl;
+//!
+//! let records = ["flu,asthma", "flu,asthma", "flu,hiv", "flu,asthma,gout", "gout,flu", "gout,asthma"];
+//! let data = Dataset::from_texts(records.map(|record| record.split(',')));
+//! let outcome = disassociate(&data, &Params::new(3, 2))?;
+//! let mut text = Vec::new();
+//! jsonl::write(&outcome.release, &mut text).expect("writing to memory does not fail");
+//! assert!(text.starts_with(b"{\"format\":\"disjoin/disassociated\",\"version\":1,\"k\":3,\"m\":2,\"records\":6}"));
+//! # Ok::<(), disjoin::Error>(())
+//! ```
 
 pub mod error;
 
@@ -9,3 +29,8 @@ pub mod read;
 pub mod release;
 
 pub use error::{Error, Place, Result};
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

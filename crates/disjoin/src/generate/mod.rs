@@ -72,7 +72,6 @@ fn blocks_in_order<T: Send>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use rand::Rng;
 

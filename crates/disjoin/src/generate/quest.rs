@@ -352,7 +352,6 @@ fn by_weight(weights: Vec<f64>) -> Result<WeightedAliasIndex<f64>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashSet;
 

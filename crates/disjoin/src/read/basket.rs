@@ -221,7 +221,6 @@ fn rename_block(block: &Block, rename: &[TermId]) -> (Transactions, Counts) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{check, check_fault, read_as, round_trip, texts};
     use super::super::{Format, read_bytes};

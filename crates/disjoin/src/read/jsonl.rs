@@ -130,7 +130,6 @@ impl<'de> Visitor<'de> for LineVisitor {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{check, check_fault, round_trip, texts};
     use super::super::{Format, read_bytes};

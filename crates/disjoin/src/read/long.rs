@@ -203,7 +203,6 @@ impl<'a> Groups<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{check, check_fault, read_as, round_trip, texts};
     use super::super::{Format, read_bytes};

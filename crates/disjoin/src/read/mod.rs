@@ -259,7 +259,6 @@ mod parquet {
 
 /// What the tests of all formats use.
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod testing {
     use super::*;
     use rand::{RngExt, SeedableRng};
@@ -344,7 +343,6 @@ mod testing {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::testing::{check_fault, read_as, texts};
     use super::*;

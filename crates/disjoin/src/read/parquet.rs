@@ -292,7 +292,6 @@ fn make_file(dataset: &Dataset) -> std::result::Result<Vec<u8>, ParquetError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{round_trip, texts};
     use super::super::{Format, Intake, read_bytes};

@@ -252,7 +252,6 @@ fn words(name: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::read_bytes;
     use super::super::testing::check_fault;

@@ -80,7 +80,6 @@ pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::Format;
     use super::super::testing::{check, check_fault, read_as, round_trip};

@@ -124,7 +124,6 @@ fn find_list_separator(name: &str, column: &str, cells: &Cells<'_>) -> Result<u8
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::testing::{check_fault, read_as, round_trip, texts};
     use super::super::{Format, read_bytes};

@@ -255,7 +255,6 @@ pub(super) fn line_of(bytes: &[u8], offset: usize) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -161,7 +161,6 @@ impl Register {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::{HashMap, HashSet};
 

@@ -170,7 +170,6 @@ fn chance(rng: &mut ChaCha8Rng, p: f64) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

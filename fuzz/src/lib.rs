@@ -1,0 +1,57 @@
+//! What every fuzz target does with its bytes: parse, and hold what came out against its invariants.
+
+use std::path::Path;
+use std::sync::Once;
+
+use disjoin::data::{Dataset, Dictionary};
+use disjoin::read::{self, Format, Options};
+use disjoin::release::jsonl;
+
+/// Reads records; if that works, writes them as JSON lines, reads them again and expects the same.
+pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
+    allow_caught_panics();
+    for column in [None, Some("x".to_string())] {
+        let options = Options { format, column, ..Options::default() };
+        let Ok((data, intake)) = read::read_bytes("fuzz", bytes, &options) else { continue };
+        assert_eq!(intake.records as usize, data.records.len());
+        assert!(!data.records.is_empty());
+        assert!(data.records.iter().all(|record| record.is_sorted_by(|a, b| a < b) && !record.is_empty()));
+        assert!(data.records.all_terms().iter().all(|&t| (t as usize) < data.n_terms()));
+        let mut again = Vec::new();
+        read::write(&data, Format::JsonLines, Path::new("again"), &mut again).expect("JSON can hold every term");
+        let json = Options { format: Some(Format::JsonLines), ..Options::default() };
+        let (read_again, _) = read::read_bytes("again", &again, &json).expect("what was written can be read");
+        assert_eq!(texts(&data), texts(&read_again));
+    }
+}
+
+/// Reads a release from JSON lines; if that works, writes it and reads it again.
+pub fn release_jsonl(bytes: &[u8]) {
+    if let Ok(release) = jsonl::read(bytes, "fuzz") {
+        let mut text = Vec::new();
+        jsonl::write(&release, &mut text).expect("writing to memory does not fail");
+        let again = jsonl::read(&text[..], "again").expect("what was written can be read");
+        assert_eq!(release.roots, again.roots);
+    }
+    // The streaming reader must not fall over either.
+    if let Ok(mut reader) = jsonl::Reader::new(bytes, "fuzz") {
+        while let Ok(Some(_)) = reader.next_root(&mut Dictionary::default()) {}
+    }
+}
+
+fn texts(data: &Dataset) -> Vec<Vec<String>> {
+    let text = |&t: &u32| data.dictionary.text(t).to_string();
+    let sorted = |record: &[u32]| {
+        let mut terms: Vec<String> = record.iter().map(text).collect();
+        terms.sort();
+        terms
+    };
+    data.records.iter().map(sorted).collect()
+}
+
+/// The Parquet library panics on some damaged files; our readers catch that and report an error. libFuzzer's hook
+/// would abort all the same, so it is replaced; a panic that nobody catches still ends the run.
+fn allow_caught_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+}

@@ -1,2 +1,98 @@
-//! The command line of disjoin.
-fn main() {}
+//! The command line of disjoin: one file per verb; the science is in the crate `disjoin`.
+//!
+//! Data go to stdout, talk goes to stderr. Exit codes: 0 the promise holds, 1 it does not, 2 an error.
+
+mod args;
+mod convert;
+mod demo;
+mod generate;
+mod inspect;
+mod protect;
+mod sink;
+mod talk;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use disjoin::{Error, Result};
+
+use talk::Talk;
+
+/// Publish person-level data that nobody can join back to a person.
+///
+/// disjoin reads records of terms (diagnoses, purchases, queries: one set a person), cuts the links between terms that
+/// would single somebody out, and writes a release whose promise can be proven from the release alone.
+#[derive(Parser)]
+#[command(name = "disjoin", version, propagate_version = true, after_long_help = EXAMPLES, after_help = SHORT_EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    common: args::Common,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const SHORT_EXAMPLES: &str = "\
+Examples:
+  disjoin demo                                     see it work on a made-up hospital
+  disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
+  disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin verify out                               prove what it promises";
+
+const EXAMPLES: &str = "\
+Examples:
+  disjoin demo                                     see it work on a made-up hospital
+  disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
+  disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin verify out                               prove what it promises
+
+Exit codes:
+  0  done, and the promise holds
+  1  the promise does not hold
+  2  an error; nothing was written";
+
+/// What to do.
+#[derive(Subcommand)]
+enum Verb {
+    Demo(demo::Args),
+    Inspect(inspect::Args),
+    Protect(protect::Args),
+    Verify(verify::Args),
+    Convert(convert::Args),
+    #[command(subcommand)]
+    Generate(generate::Args),
+}
+
+/// What a verb found out, if it ended without an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Holds,
+    Broken,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let talk = Talk::new(cli.common.quiet, cli.common.json);
+    match run(cli, &talk) {
+        Ok(Outcome::Holds) => ExitCode::SUCCESS,
+        Ok(Outcome::Broken) => ExitCode::from(1),
+        // Whoever read our output has seen enough, as in `disjoin generate quest | head`.
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            talk.error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
+    cli.common.start_threads()?;
+    match cli.verb {
+        Verb::Demo(args) => demo::run(&args, talk),
+        Verb::Inspect(args) => inspect::run(&args, talk),
+        Verb::Protect(args) => protect::run(&args, talk),
+        Verb::Verify(args) => verify::run(&args, talk),
+        Verb::Convert(args) => convert::run(&args, talk),
+        Verb::Generate(args) => generate::run(&args, talk),
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?), [`protect`]
-//! (how is data made safe?).
+//! (how is data made safe?), [`verify`] (does a release keep its promise?), [`publish`] (how does it get out, whole?).
 //!
 //! A release in ten lines:
 //!
@@ -25,8 +25,10 @@ pub mod error;
 pub mod data;
 pub mod generate;
 pub mod protect;
+pub mod publish;
 pub mod read;
 pub mod release;
+pub mod verify;
 
 pub use error::{Error, Place, Result};
 

@@ -7,8 +7,20 @@ use std::path::{Path, PathBuf};
 
 /// A module may use those to its left.
 const ORDER: [&str; 14] = [
-    "error", "data", "release", "read", "generate", "reconstruct", "protect", "verify", "attack", "measure", "repair",
-    "recipe", "publish", "run",
+    "error",
+    "data",
+    "release",
+    "read",
+    "generate",
+    "reconstruct",
+    "protect",
+    "verify",
+    "attack",
+    "measure",
+    "repair",
+    "recipe",
+    "publish",
+    "run",
 ];
 
 /// Forbidden although to the left: the verifier and the adversary must not share code with what they judge.
@@ -102,7 +114,9 @@ fn the_core_neither_prints_nor_stops_the_program() {
     for (file, text) in core_files() {
         for (number, line) in code(&text).lines().enumerate() {
             let line = line.split("//").next().unwrap();
-            for word in ["println!(", "print!(", "eprintln!(", "eprint!(", "dbg!(", "process::exit", ".unwrap()", "panic!("] {
+            for word in
+                ["println!(", "print!(", "eprintln!(", "eprint!(", "dbg!(", "process::exit", ".unwrap()", "panic!("]
+            {
                 assert!(!line.contains(word), "{file}:{}: {word}", number + 1);
             }
         }

@@ -1,11 +1,12 @@
 //! What are we protecting? Records of terms, coded as integers.
 
 mod dictionary;
-
+pub mod risk;
 mod support;
 mod transactions;
 
 pub use dictionary::{Dictionary, TermId};
+pub use risk::{Profile, Risk, profile, risk};
 pub use support::supports;
 pub use transactions::{RecordId, Transactions};
 

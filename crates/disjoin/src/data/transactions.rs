@@ -30,6 +30,13 @@ impl Transactions {
         given - record.len()
     }
 
+    /// Appends all records of `other`.
+    pub fn append(&mut self, other: &Transactions) {
+        let offset = self.terms.len();
+        self.terms.extend_from_slice(&other.terms);
+        self.ends.extend(other.ends.iter().map(|end| end + offset));
+    }
+
     /// Appends all records of `other`, with every term renamed by `rename`.
     pub fn append_renamed(&mut self, other: &Transactions, rename: &[TermId]) {
         self.terms.reserve(other.terms.len());

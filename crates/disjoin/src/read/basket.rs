@@ -194,11 +194,10 @@ fn merge(blocks: Vec<Block>) -> (Dataset, Counts) {
     // Sorting the records is the costly part and needs the final ids, so it comes here and in parallel.
     let parts: Vec<_> =
         blocks.into_par_iter().zip(renames).map(|(block, rename)| rename_block(&block, &rename)).collect();
-    let same: Vec<TermId> = (0..dictionary.len() as TermId).collect();
     let mut parts = parts.into_iter();
     let (mut records, mut counts) = parts.next().unwrap_or_default();
     for (part, part_counts) in parts {
-        records.append_renamed(&part, &same);
+        records.append(&part);
         counts.empty_records += part_counts.empty_records;
         counts.empty_terms += part_counts.empty_terms;
         counts.duplicate_terms += part_counts.duplicate_terms;

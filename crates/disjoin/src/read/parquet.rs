@@ -5,7 +5,6 @@
 //! else the only two columns, in this order unless their names say otherwise. Rows are counted from 1.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +26,7 @@ use super::long::Groups;
 use super::recognise::{Kind, kind_of};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::release::parquet::guarded;
 
 /// Reads a Parquet file.
 pub(super) fn read(name: &str, bytes: &[u8], options: &Options) -> Result<(Dataset, Counts)> {
@@ -158,14 +158,6 @@ fn next_batch(name: &str, batches: &mut ParquetRecordBatchReader) -> Result<Opti
     guarded(name, || batches.next().transpose().map_err(ParquetError::from))
 }
 
-/// Runs a part of the Parquet crate, which panics on some damaged files (parquet 59: assertions on bit widths) where it
-/// should return an error. What it was reading is thrown away with it, so no broken state survives.
-fn guarded<T>(name: &str, part: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(part))
-        .unwrap_or_else(|_| Err(ParquetError::General("panic".to_owned())))
-        .map_err(|error| unreadable(name, &error))
-}
-
 fn list_values(lists: &ArrayRef) -> Option<ArrayRef> {
     if let Some(lists) = lists.as_list_opt::<i32>() {
         return Some(Arc::clone(lists.values()));
@@ -258,18 +250,6 @@ fn integer(array: &dyn Array, index: usize) -> Option<String> {
 
 fn null_item(name: &str, row: u64) -> Error {
     Error::input(Place::line(name, row), "an item is null").with_hint("remove the nulls, or give them a name")
-}
-
-/// The crate's own message may quote the file, so only its kind is passed on.
-fn unreadable(name: &str, error: &ParquetError) -> Error {
-    let problem = match error {
-        ParquetError::EOF(_) | ParquetError::NeedMoreData(_) => "is not a whole Parquet file: it ends too early",
-        ParquetError::NYI(_) => "uses a part of Parquet that is not supported",
-        _ => {
-            "is not a Parquet file, or is corrupt, or is compressed otherwise than with Snappy, gzip, Zstandard or LZ4"
-        }
-    };
-    Error::input(Place::file(name), problem)
 }
 
 fn make_file(dataset: &Dataset) -> std::result::Result<Vec<u8>, ParquetError> {

@@ -3,6 +3,9 @@
 pub mod claim;
 pub mod disassociated;
 pub mod jsonl;
+pub mod open;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 
 pub use claim::{Claim, Promise};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};

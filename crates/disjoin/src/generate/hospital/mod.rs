@@ -155,8 +155,7 @@ impl Register {
         self.sexes.append(&mut block.sexes);
         self.postcodes.append(&mut block.postcodes);
         self.years.append(&mut block.years);
-        let same: Vec<TermId> = (0..DIAGNOSES.len() as TermId).collect();
-        self.diagnoses.append_renamed(&block.diagnoses, &same);
+        self.diagnoses.append(&block.diagnoses);
     }
 }
 

@@ -6,13 +6,14 @@
 //! Departs:    (1) a join that empties the term chunk of a leaf is refused unless the leaf satisfies Lemma 2 by its
 //!             record chunks alone: the proof of Lemma 3 overlooks this (counterexample in the tests).
 //!             (2) a shared chunk with conflicts must be k-anonymous, as in the paper, and also leave room: see below.
-//!             (3) each cluster takes part in at most one join a round, and joins nest at most `MAX_DEPTH` deep, so
-//!             that the JSON can be read by parsers that limit nesting.
+//!             (3) in one ordering, neighbours are joined in passes from left to right, each cluster at most once a
+//!             pass, until a pass joins none; joins nest at most `MAX_DEPTH` deep, so that the JSON can be read by
+//!             parsers that limit nesting.
 //!             (4) a term's support in term chunks counts simple clusters, in all rounds.
 //!             (5) a cluster that no other cluster could be joined with stands aside for the round, and terms that it
 //!             could share with no other cluster take no part in the ordering: neighbours are then worth trying.
-//!             (6) rounds end when hardly any joins are made (`STOP_BELOW`), not when none is: on the paper's data the
-//!             second half of the rounds makes one join in a hundred.
+//!             (6) orderings end when hardly any joins are made (`STOP_BELOW`), not when none is: the last joins are a
+//!             few in a thousand and would take half of the time.
 //! Cost:       rounds * (total length of term chunks); the number of rounds grows with its logarithm in practice
 //! Checked by: tests in this file (figure 3; Lemma 3 counterexample), tests/guarantee.rs, tests/oracle.rs
 //!
@@ -39,8 +40,8 @@ use crate::release::Chunk;
 /// Joints nest at most this deep.
 const MAX_DEPTH: u32 = 30;
 
-/// Refining ends when fewer than one in this many of the roots that could be joined were joined in a round.
-const STOP_BELOW: usize = 500;
+/// Refining ends when fewer than one in this many of the roots that could be joined were joined in one ordering.
+const STOP_BELOW: usize = 200;
 
 /// What refining leaves: leaves and joints, and which of them are roots.
 pub(super) struct Forest {
@@ -94,18 +95,30 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
         loop {
             stats.refine_rounds += 1;
             let highest = highest_supports(&term_chunks, n_terms);
-            let (order, shareable) = ordered(&term_chunks, &highest, &tcs, params.k);
-            let chosen = work.choose(&mut roots, &order, &shareable, n_terms, stats);
-            if chosen.is_empty() {
+            let mut order = ordered(&term_chunks, &highest, &tcs, params.k);
+            let could_join = order.len();
+            let mut joins = 0;
+            // Only pairs with a root made in the pass before are new.
+            let mut is_new = vec![true; order.len()];
+            while is_new.contains(&true) {
+                let chosen = work.choose(&mut roots, &order, &is_new, &term_chunks, n_terms, stats);
+                joins += chosen.len();
+                let joined = work.carry_out(&mut roots, &mut term_chunks, chosen, &mut tcs);
+                (order, is_new) = order
+                    .iter()
+                    .filter(|&&r| !roots[r as usize].leaves.is_empty())
+                    .map(|&r| (r, joined.binary_search(&r).is_ok()))
+                    .unzip();
+            }
+            stats.joins += joins as u64;
+            if joins * STOP_BELOW < could_join || joins == 0 {
                 break;
             }
-            stats.joins += chosen.len() as u64;
-            let worth_another_round = chosen.len() * STOP_BELOW >= order.len();
-            work.round(&mut roots, &mut term_chunks, chosen, &highest, &mut tcs);
-            if !worth_another_round {
-                break;
-            }
+            // Terms that are in the term chunk of one root only will never be shared and leave the lists for good.
+            term_chunks = term_chunks.compacted(|r| !roots[r].leaves.is_empty(), |t| highest[t as usize].second > 0);
+            roots.retain(|root| !root.leaves.is_empty());
         }
+        roots.retain(|root| !root.leaves.is_empty());
     }
     Forest { leaves: work.leaves, joints: work.joints, roots: roots.iter().map(|root| root.node).collect() }
 }
@@ -141,27 +154,41 @@ impl Root {
     }
 }
 
-/// For each root a list of terms, ascending, with their supports: one array, because every round reads all of it.
+/// For each root its (virtual) term chunk: terms, ascending, with their supports. One array, because every ordering
+/// reads all of it; lists of joint roots made since are kept apart until the next one.
 #[derive(Debug, Default)]
 struct TermLists {
     ends: Vec<usize>,
     entries: Vec<(TermId, u32)>,
+    replaced: Vec<Option<Vec<(TermId, u32)>>>,
 }
 
 impl TermLists {
     fn push(&mut self, list: impl IntoIterator<Item = (TermId, u32)>) {
         self.entries.extend(list);
         self.ends.push(self.entries.len());
+        self.replaced.push(None);
     }
 
     fn get(&self, i: usize) -> &[(TermId, u32)] {
-        &self.entries[if i == 0 { 0 } else { self.ends[i - 1] }..self.ends[i]]
+        match &self.replaced[i] {
+            Some(list) => list,
+            None => &self.entries[if i == 0 { 0 } else { self.ends[i - 1] }..self.ends[i]],
+        }
     }
 
-    fn append(&mut self, other: TermLists) {
-        let offset = self.entries.len();
-        self.entries.extend(other.entries);
-        self.ends.extend(other.ends.into_iter().map(|end| end + offset));
+    fn replace(&mut self, i: usize, list: Vec<(TermId, u32)>) {
+        self.replaced[i] = Some(list);
+    }
+
+    /// The lists for which `keep_list` says so, with the terms for which `keep_term` says so.
+    fn compacted(&self, keep_list: impl Fn(usize) -> bool, keep_term: impl Fn(TermId) -> bool) -> TermLists {
+        let mut lists = TermLists::default();
+        lists.entries.reserve(self.entries.len());
+        for i in (0..self.len()).filter(|&i| keep_list(i)) {
+            lists.push(self.get(i).iter().copied().filter(|&(t, _)| keep_term(t)));
+        }
+        lists
     }
 
     fn len(&self) -> usize {
@@ -222,63 +249,57 @@ fn highest_supports(term_chunks: &TermLists, n_terms: usize) -> Vec<Highest> {
 }
 
 /// The roots that can be joined with some other one, in the order in which neighbours are tried: lexicographically by
-/// the terms they could share, those with the highest `tcs` first; equal ones as they stand. And these terms.
-fn ordered(term_chunks: &TermLists, highest: &[Highest], tcs: &[u32], k: u32) -> (Vec<u32>, TermLists) {
+/// the terms they could share, those with the highest `tcs` first; equal ones as they stand.
+fn ordered(term_chunks: &TermLists, highest: &[Highest], tcs: &[u32], k: u32) -> Vec<u32> {
     let mut by_tcs: Vec<TermId> = (0..tcs.len() as TermId).filter(|&t| highest[t as usize].second > 0).collect();
     by_tcs.sort_unstable_by_key(|&t| (std::cmp::Reverse(tcs[t as usize]), t));
     let mut place = vec![0u32; tcs.len()];
     by_tcs.iter().zip(1..).for_each(|(&t, position)| place[t as usize] = position);
-    // Most comparisons are decided by the first places, as many as fit into one number.
-    let bits = (usize::BITS - by_tcs.len().leading_zeros()).max(8);
+    let shareable_places = |r: usize| {
+        let could_share = move |&&(t, support): &&(TermId, u32)| {
+            let outside = highest[t as usize].outside(r as u32);
+            outside > 0 && outside + support >= k
+        };
+        term_chunks.get(r).iter().filter(could_share).map(|&(t, _)| place[t as usize])
+    };
 
-    let parts: Vec<(TermLists, Vec<(u128, u32)>)> = tasks(term_chunks.len())
+    // Most comparisons are decided by the first four places, packed into one number.
+    let keys: Vec<Vec<(u128, u32)>> = tasks(term_chunks.len())
         .into_par_iter()
         .map(|roots| {
-            let (mut shareable, mut keys, mut places) = (TermLists::default(), Vec::new(), Vec::new());
-            for (r, position) in roots.zip(0..) {
-                shareable.push(term_chunks.get(r).iter().copied().filter(|&(t, support)| {
-                    let outside = highest[t as usize].outside(r as u32);
-                    outside > 0 && outside + support >= k
-                }));
-                places.clear();
-                places.extend(shareable.get(position).iter().map(|&(t, _)| place[t as usize]));
-                if !places.is_empty() {
-                    keys.push((packed(&mut places, bits), r as u32));
-                }
-            }
-            (shareable, keys)
+            let keyed = roots.map(|r| (packed(shareable_places(r)), r as u32));
+            keyed.filter(|&(key, _)| key != 0).collect()
         })
         .collect();
-    let mut shareable = TermLists::default();
-    let mut order: Vec<(u128, u32)> = Vec::new();
-    for (lists, keys) in parts {
-        shareable.append(lists);
-        order.extend(keys);
-    }
+    let mut order = keys.concat();
     order.par_sort_unstable();
     for run in order.chunk_by_mut(|a, b| a.0 == b.0) {
         // Only where the number is full can there be more to compare.
-        if run.len() > 1 && run[0].0 & ((1 << bits) - 1) != 0 {
+        if run.len() > 1 && run[0].0 as u32 != 0 {
             run.sort_by_cached_key(|&(_, r)| {
-                let mut places: Vec<u32> = shareable.get(r as usize).iter().map(|&(t, _)| place[t as usize]).collect();
+                let mut places: Vec<u32> = shareable_places(r as usize).collect();
                 places.sort_unstable();
                 (places, r)
             });
         }
     }
-    (order.into_iter().map(|(_, r)| r).collect(), shareable)
+    order.into_iter().map(|(_, r)| r).collect()
 }
 
-/// The lowest places, packed with the lowest first; 0 stands for "no further place". `places` must not be empty.
-fn packed(places: &mut Vec<u32>, bits: u32) -> u128 {
-    let slots = (128 / bits) as usize;
-    if places.len() > slots {
-        places.select_nth_unstable(slots - 1);
-        places.truncate(slots);
+/// The four lowest places, the lowest first; 0 stands for "no further place".
+fn packed(places: impl Iterator<Item = u32>) -> u128 {
+    let mut lowest = [u32::MAX; 4];
+    for place in places {
+        if place < lowest[3] {
+            let mut candidate = place;
+            for slot in &mut lowest {
+                if candidate < *slot {
+                    std::mem::swap(slot, &mut candidate);
+                }
+            }
+        }
     }
-    places.sort_unstable();
-    let key = places.iter().fold(0, |key, &place| key << bits | u128::from(place));
-    key << (bits as usize * (slots - places.len()))
+    lowest.iter().fold(0, |key, &place| key << 32 | u128::from(if place == u32::MAX { 0 } else { place }))
 }
 
 struct Refine<'a> {
@@ -360,21 +381,24 @@ impl Refine<'_> {
         &self,
         roots: &mut [Root],
         order: &[u32],
-        shareable: &TermLists,
+        is_new: &[bool],
+        term_chunks: &TermLists,
         n_terms: usize,
         stats: &mut Stats,
     ) -> Vec<([usize; 2], Plan)> {
-        let plans: Vec<Result<Plan, Refusal>> = order
-            .par_windows(2)
-            .with_min_len(512)
-            .map_init(
-                || Positions::new(n_terms),
-                |positions, pair| self.plan([pair[0] as usize, pair[1] as usize], roots, shareable, positions),
-            )
+        let pairs: Vec<[usize; 2]> = order
+            .windows(2)
+            .zip(is_new.windows(2))
+            .filter(|(_, is_new)| is_new[0] || is_new[1])
+            .map(|(pair, _)| [pair[0] as usize, pair[1] as usize])
+            .collect();
+        let plans: Vec<Result<Plan, Refusal>> = pairs
+            .par_iter()
+            .with_min_len(256)
+            .map_init(|| Positions::new(n_terms), |positions, &pair| self.plan(pair, roots, term_chunks, positions))
             .collect();
         let mut chosen: Vec<([usize; 2], Plan)> = Vec::new();
-        for (pair, plan) in order.windows(2).zip(plans) {
-            let pair = [pair[0] as usize, pair[1] as usize];
+        for (pair, plan) in pairs.into_iter().zip(plans) {
             if chosen.last().is_some_and(|([_, right], _)| *right == pair[0]) {
                 continue; // its left half is taken already
             }
@@ -392,15 +416,14 @@ impl Refine<'_> {
         chosen
     }
 
-    /// Carries out the chosen joins. Terms that are in the term chunk of one root only leave the lists for good.
-    fn round(
+    /// Carries out the chosen joins. The joint root takes the place of its left half; returns these places, ascending.
+    fn carry_out(
         &mut self,
-        roots: &mut Vec<Root>,
+        roots: &mut [Root],
         term_chunks: &mut TermLists,
         chosen: Vec<([usize; 2], Plan)>,
-        highest: &[Highest],
         tcs: &mut [u32],
-    ) {
+    ) -> Vec<u32> {
         let joined: Vec<Joined> = chosen
             .par_iter()
             .with_min_len(8)
@@ -411,23 +434,15 @@ impl Refine<'_> {
                 },
             )
             .collect();
-        let mut virtual_terms = vec![None; roots.len()];
+        let mut places: Vec<u32> = chosen.iter().map(|([a, _], _)| *a as u32).collect();
+        places.sort_unstable();
         for (([a, b], plan), joined) in chosen.into_iter().zip(joined) {
             let right = std::mem::take(&mut roots[b]);
             let left = std::mem::take(&mut roots[a]);
-            virtual_terms[a] = Some(joined.virtual_terms);
-            roots[a] = self.carry_out(plan.refining_terms, plan.contributing, joined.leaf_changes, left, right, tcs);
+            term_chunks.replace(a, joined.virtual_terms);
+            roots[a] = self.join_pair(plan.refining_terms, plan.contributing, joined.leaf_changes, left, right, tcs);
         }
-        let mut next = TermLists::default();
-        next.entries.reserve(term_chunks.entries.len());
-        for (r, virtual_terms) in virtual_terms.iter().enumerate() {
-            if !roots[r].leaves.is_empty() {
-                let list = virtual_terms.as_deref().unwrap_or(term_chunks.get(r));
-                next.push(list.iter().copied().filter(|&(t, _)| highest[t as usize].second > 0));
-            }
-        }
-        *term_chunks = next;
-        roots.retain(|root| !root.leaves.is_empty());
+        places
     }
 
     /// The join test of the paper with our correction (1).
@@ -435,7 +450,7 @@ impl Refine<'_> {
         &self,
         pair: [usize; 2],
         roots: &[Root],
-        shareable: &TermLists,
+        term_chunks: &TermLists,
         positions: &mut Positions,
     ) -> Result<Plan, Refusal> {
         let [a, b] = pair.map(|i| &roots[i]);
@@ -445,7 +460,8 @@ impl Refine<'_> {
         if a.depth.max(b.depth) >= MAX_DEPTH {
             return Err(Refusal::NoGain);
         }
-        let (refining_terms, supports) = refining_terms(shareable.get(pair[0]), shareable.get(pair[1]), self.params.k);
+        let [list_a, list_b] = pair.map(|i| term_chunks.get(i));
+        let (refining_terms, supports) = refining_terms(list_a, list_b, self.params.k);
         if refining_terms.is_empty() {
             return Err(Refusal::NoGain);
         }
@@ -564,7 +580,7 @@ impl Refine<'_> {
         }
     }
 
-    fn carry_out(
+    fn join_pair(
         &mut self,
         refining_terms: Vec<TermId>,
         contributing: Vec<u32>,
@@ -703,8 +719,8 @@ mod tests {
         }
         let highest = highest_supports(&term_chunks, data.n_terms());
         // {a} is a prefix of {a, b}; the third cluster has nothing to share.
-        assert_eq!(ordered(&term_chunks, &highest, &tcs, 2).0, [1, 0, 3]);
+        assert_eq!(ordered(&term_chunks, &highest, &tcs, 2), [1, 0, 3]);
         // A larger k than any two supports together: nobody takes part.
-        assert!(ordered(&term_chunks, &highest, &tcs, 3).0.is_empty());
+        assert!(ordered(&term_chunks, &highest, &tcs, 3).is_empty());
     }
 }

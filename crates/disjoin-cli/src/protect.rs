@@ -1,0 +1,242 @@
+//! `disjoin protect`: from a file to a package.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use disjoin::data::Dataset;
+use disjoin::protect::disassociation::{self, Diversity, DiversityRule, Outcome as Disassociation, Params, Step};
+use disjoin::publish::{Custody, Destination, Encoding, Package};
+use disjoin::read::Intake;
+use disjoin::release::claim::{Parameters, Sensitive};
+use disjoin::release::{Claim, Promise};
+use disjoin::{Error, Result};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::args::{Crowd, Input, sensitive_terms};
+use crate::talk::{Talk, count, number};
+
+/// Make a release: no term is lost, but the links that would single somebody out are cut
+///
+/// Writes a folder with two parts. OUT/release may leave the building: the data and the claim that says what is promised.
+/// OUT/custody must not: it says which record went where. The folder is replaced as a whole, and only if it is empty or
+/// a package that disjoin wrote.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The data; "-" is standard input
+    file: PathBuf,
+    /// The folder to write the package to
+    #[arg(short, long, value_name = "OUT")]
+    out: PathBuf,
+    #[command(flatten)]
+    crowd: Crowd,
+    /// Group fewer records than this, where possible [default: 30, or 2K if that is more]
+    #[arg(long, value_name = "N")]
+    max_cluster: Option<u32>,
+    /// How the data are protected
+    #[arg(long, value_enum, default_value_t = Method::Disassociation)]
+    method: Method,
+    /// Which reading of the guarantee the release promises
+    #[arg(long, value_enum, default_value_t = PromiseChoice::Published)]
+    promise: PromiseChoice,
+    /// Do not let groups share chunks: faster, but rare terms lose their counts
+    #[arg(long)]
+    no_refine: bool,
+    /// Terms never to be linked with others: a list with commas, or a file with one a line
+    #[arg(long, value_name = "LIST|FILE")]
+    sensitive: Option<String>,
+    /// Nobody is linked to a sensitive term with a probability above 1/L
+    #[arg(long, value_name = "L", requires = "sensitive")]
+    l_diversity: Option<u32>,
+    /// How that probability is bounded: by how often the term occurs, or by the group's size alone
+    #[arg(long, value_enum, default_value_t = RuleChoice::Multiplicity, requires = "l_diversity")]
+    diversity_rule: RuleChoice,
+    /// The algorithm as in the paper, with its gaps: promises nothing, for experiments only
+    #[arg(long)]
+    paper_literal: bool,
+    /// How the data of the release are stored
+    #[arg(long, value_enum, default_value_t = EncodingChoice::Jsonl, value_name = "FORMAT")]
+    output_format: EncodingChoice,
+    #[command(flatten)]
+    input: Input,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  disjoin protect baskets.dat -o out
+  disjoin protect hospital.csv --column diagnoses -k 10 -m 3 -o out
+  disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
+  disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    Disassociation,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PromiseChoice {
+    Published,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RuleChoice {
+    Multiplicity,
+    Size,
+}
+
+/// Encodings of a release, as the user writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EncodingChoice {
+    Jsonl,
+    Parquet,
+}
+
+impl From<EncodingChoice> for Encoding {
+    fn from(choice: EncodingChoice) -> Self {
+        match choice {
+            EncodingChoice::Jsonl => Encoding::JsonLines,
+            EncodingChoice::Parquet => Encoding::Parquet,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    args.crowd.check()?;
+    let Method::Disassociation = args.method;
+    let PromiseChoice::Published = args.promise;
+    let destination = Destination::check(&args.out)?;
+    let (data, intake) = args.input.read(&args.file, talk)?;
+    let params = args.params(&data)?;
+    let made = disassociate(&data, &params, talk)?;
+    talk.step("writing the package");
+    let made = Made::new(&data, &params, made, intake);
+    made.publish(&destination, args.output_format.into(), None)?;
+    made.report(&destination, talk)?;
+    Ok(Outcome::Holds)
+}
+
+impl Args {
+    fn params(&self, data: &Dataset) -> Result<Params> {
+        let rule = match self.diversity_rule {
+            RuleChoice::Multiplicity => DiversityRule::Multiplicity,
+            RuleChoice::Size => DiversityRule::Size,
+        };
+        let defaults = Params::new(self.crowd.k, self.crowd.m);
+        Ok(Params {
+            max_cluster: self.max_cluster.unwrap_or(defaults.max_cluster),
+            refine: !self.no_refine,
+            paper_literal: self.paper_literal,
+            sensitive: self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?,
+            diversity: self.l_diversity.map(|l| Diversity { l, rule }),
+            ..defaults
+        })
+    }
+}
+
+/// Disassociates, telling the steps.
+pub(crate) fn disassociate(data: &Dataset, params: &Params, talk: &Talk) -> Result<Disassociation> {
+    disassociation::disassociate_with(data, params, &mut |step| {
+        talk.step(match step {
+            Step::Horizontal => "grouping records that are alike",
+            Step::Vertical => "cutting groups into chunks",
+            Step::Refine => "sharing chunks between groups",
+            Step::Order => "putting everything into an order that tells nothing",
+        });
+    })
+}
+
+/// A release with its claim and what is kept of its making.
+pub(crate) struct Made {
+    claim: Claim,
+    custody: Custody,
+    made: Disassociation,
+}
+
+impl Made {
+    pub(crate) fn new(data: &Dataset, params: &Params, made: Disassociation, intake: Intake) -> Self {
+        let mut terms: Vec<String> = params.sensitive.iter().map(|&t| data.dictionary.text(t).to_owned()).collect();
+        terms.sort_unstable();
+        let rule = |diversity: Diversity| match diversity.rule {
+            DiversityRule::Multiplicity => String::from("multiplicity"),
+            DiversityRule::Size => String::from("size"),
+        };
+        let sensitive =
+            Sensitive { terms, l: params.diversity.map(|diversity| diversity.l), rule: params.diversity.map(rule) };
+        let parameters = Parameters {
+            k: params.k,
+            m: params.m,
+            max_cluster: params.max_cluster,
+            refine: params.refine,
+            sensitive: (!params.sensitive.is_empty()).then_some(sensitive),
+        };
+        let promise = if params.paper_literal { Promise::None } else { Promise::Published };
+        let claim = Claim::disassociation(parameters.clone(), promise, made.release.header.records);
+        let custody = Custody::new(&claim.made_by, intake, parameters, promise, made.stats.clone());
+        Made { claim, custody, made }
+    }
+
+    pub(crate) fn publish(&self, destination: &Destination, encoding: Encoding, original: Option<&[u8]>) -> Result<()> {
+        let package = Package {
+            claim: &self.claim,
+            release: &self.made.release,
+            encoding,
+            custody: &self.custody,
+            leaf_of: &self.made.leaf_of,
+            original,
+        };
+        package.publish(destination)
+    }
+
+    fn report(&self, destination: &Destination, talk: &Talk) -> Result<()> {
+        let (stats, out) = (&self.made.stats, destination.path());
+        let Parameters { k, m, .. } = self.claim.parameters;
+        talk.note(&format!(
+            "k = {k}, m = {m}: {} in {}, {} of them joint",
+            count(self.claim.records, "record", "records"),
+            count(self.made.release.roots.len() as u64, "cluster", "clusters"),
+            number(stats.joint_roots),
+        ));
+        if self.claim.promise == Promise::None {
+            talk.warn("this release promises nothing (--paper-literal): do not publish it");
+        }
+        talk.note(&format!("{}  may leave the building", out.join("release").display()));
+        talk.note(&format!("{}  must not", out.join("custody").display()));
+        talk.note(&format!("next: disjoin verify {}", out.display()));
+        if talk.is_json() {
+            let path = |part| out.join(part).to_string_lossy().into_owned();
+            talk.print_json(&json!({
+                "release": path("release"),
+                "custody": path("custody"),
+                "replaced": destination.replaces(),
+                "input": self.custody.input,
+                "parameters": self.claim.parameters,
+                "promise": self.claim.promise,
+                "promised": self.claim.promised,
+                "records": self.claim.records,
+                "terms": self.made.release.dictionary.len(),
+                "roots": self.made.release.roots.len(),
+                "stats": stats,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// The claim that is published.
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// The counts of what was done.
+    pub(crate) fn stats(&self) -> &disassociation::Stats {
+        &self.made.stats
+    }
+}
+
+/// Needed where an output folder is made up by us.
+pub(crate) fn make_parent(out: &std::path::Path) -> Result<()> {
+    match out.parent() {
+        Some(parent) => std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, "make the folder", e)),
+        None => Ok(()),
+    }
+}

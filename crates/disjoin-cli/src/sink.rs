@@ -1,0 +1,66 @@
+//! Where a generated or converted file goes: stdout, or a file that appears as a whole, packed by its extension.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use disjoin::read::Format;
+use disjoin::{Error, Result};
+
+const BUFFER: usize = 1 << 18;
+
+/// Lets `fill` write to the file (`None` or `-` is stdout); names that end in .gz or .zst are packed.
+pub(crate) fn write_to<T>(
+    path: Option<&Path>,
+    overwrite: bool,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    match path.filter(|path| *path != Path::new("-")) {
+        None => {
+            let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+            let filled = fill(&mut out)?;
+            out.flush().map_err(|e| Error::io(Path::new("-"), "write", e))?;
+            Ok(filled)
+        }
+        Some(path) => disjoin::publish::write_file(path, overwrite, |file| packed(path, file, fill)),
+    }
+}
+
+fn packed<T>(path: &Path, file: &mut File, fill: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let cannot_write = |e| Error::io(path, "write", e);
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    let filled = match extension(path).as_str() {
+        "gz" => {
+            let mut packer = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());
+            let filled = fill(&mut packer)?;
+            packer.finish().map_err(cannot_write)?;
+            filled
+        }
+        "zst" => {
+            let mut packer = zstd::stream::Encoder::new(&mut out, 0).map_err(cannot_write)?;
+            let filled = fill(&mut packer)?;
+            packer.finish().map_err(cannot_write)?;
+            filled
+        }
+        _ => fill(&mut out)?,
+    };
+    out.flush().map_err(cannot_write)?;
+    Ok(filled)
+}
+
+/// The format that a file's name asks for.
+pub(crate) fn format_of(path: &Path) -> Option<Format> {
+    let inner = if matches!(extension(path).as_str(), "gz" | "zst") { path.with_extension("") } else { path.into() };
+    match extension(&inner).as_str() {
+        "dat" | "txt" | "basket" => Some(Format::Basket),
+        "spmf" => Some(Format::Spmf),
+        "csv" => Some(Format::Table),
+        "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}

@@ -1,0 +1,14 @@
+//! How does a result reach the disk? As a whole or not at all: packages of release and custody, and single files.
+//!
+//! Everything is written to a temporary sibling first, made durable, and then put in place by one rename. A run that
+//! is killed, or a disk that fills, leaves what was there before; the next run removes what the killed one left behind.
+
+mod custody;
+mod destination;
+mod file;
+mod package;
+
+pub use custody::{Custody, Kept};
+pub use destination::{Destination, Part, Staging};
+pub use file::write_file;
+pub use package::{Encoding, Package, copy_release, find_release, write_release};

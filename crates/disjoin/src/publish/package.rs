@@ -1,0 +1,139 @@
+//! What a package holds, and where: `release/` may leave the building, `custody/` must not.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::custody::{Custody, write_leaf_of};
+use super::destination::{Destination, Part, Staging};
+use crate::error::{Error, Place, Result};
+use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
+#[cfg(feature = "parquet")]
+use crate::release::parquet;
+use crate::release::{Claim, Disassociated, jsonl};
+
+/// How the data of a release are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    /// data.jsonl: a cluster a line.
+    #[default]
+    JsonLines,
+    /// data.parquet: the same content for large data.
+    Parquet,
+}
+
+impl Encoding {
+    /// The name of the data file.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Encoding::JsonLines => "data.jsonl",
+            Encoding::Parquet => "data.parquet",
+        }
+    }
+}
+
+/// All that is published and kept of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Package<'a> {
+    /// What is promised.
+    pub claim: &'a Claim,
+    /// The data that may leave.
+    pub release: &'a Disassociated,
+    /// How they are stored.
+    pub encoding: Encoding,
+    /// How they were made.
+    pub custody: &'a Custody,
+    /// For each record the simple cluster it went to.
+    pub leaf_of: &'a [u32],
+    /// The original itself, where it exists nowhere else (the demonstration).
+    pub original: Option<&'a [u8]>,
+}
+
+impl Package<'_> {
+    /// Writes the package to its destination, as a whole or not at all.
+    pub fn publish(&self, destination: &Destination) -> Result<()> {
+        destination.publish(|staging| {
+            // The large file on one side and the rest on the other: waiting for the disk overlaps with work.
+            let (data, rest) = rayon::join(
+                || write_release(staging, self.claim, self.release, self.encoding),
+                || self.write_custody(staging),
+            );
+            data.and(rest)
+        })
+    }
+
+    fn write_custody(&self, staging: &Staging) -> Result<()> {
+        write_bytes(staging, Part::Custody, "custody.json", self.custody.to_json()?.as_bytes())?;
+        staging.write(Part::Custody, "leaf_of.csv", |file| {
+            let place = staging.place(Part::Custody, "leaf_of.csv");
+            write_leaf_of(self.leaf_of, file).map_err(|e| Error::io(&place, "write", e))
+        })?;
+        match self.original {
+            Some(original) => write_bytes(staging, Part::Custody, "original.csv", original),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes `release/`: the claim and the data.
+pub fn write_release(staging: &Staging, claim: &Claim, release: &Disassociated, encoding: Encoding) -> Result<()> {
+    if encoding == Encoding::Parquet {
+        return copy_release(staging, claim, &mut InMemory::new(release), encoding);
+    }
+    let place = staging.place(Part::Release, encoding.file_name());
+    staging.write(Part::Release, encoding.file_name(), |file| {
+        jsonl::write(release, file).map_err(|e| Error::io(&place, "write", e))
+    })?;
+    write_claim(staging, claim)
+}
+
+/// Writes `release/` root by root: memory does not grow with the release.
+pub fn copy_release(staging: &Staging, claim: &Claim, from: &mut impl RootStream, encoding: Encoding) -> Result<()> {
+    let header = from.header();
+    let place = staging.place(Part::Release, encoding.file_name()).display().to_string();
+    staging.write(Part::Release, encoding.file_name(), |file| {
+        let out = BufWriter::with_capacity(1 << 20, file);
+        match encoding {
+            Encoding::JsonLines => copy(from, JsonlWriter::new(out, &header, &place)?).map(|_| ()),
+            #[cfg(feature = "parquet")]
+            Encoding::Parquet => copy(from, parquet::Writer::new(out, &header, &place)?).map(|_| ()),
+            #[cfg(not(feature = "parquet"))]
+            Encoding::Parquet => {
+                let problem = "this build of disjoin does not write Parquet";
+                Err(Error::recipe("--output-format", problem, "write jsonl, or build with the feature `parquet`"))
+            }
+        }
+    })?;
+    write_claim(staging, claim)
+}
+
+fn write_claim(staging: &Staging, claim: &Claim) -> Result<()> {
+    write_bytes(staging, Part::Release, "claim.json", claim.to_json()?.as_bytes())
+}
+
+fn write_bytes(staging: &Staging, part: Part, name: &str, bytes: &[u8]) -> Result<()> {
+    staging
+        .write(part, name, |file| file.write_all(bytes).map_err(|e| Error::io(&staging.place(part, name), "write", e)))
+}
+
+/// The release folder of a package, given the package or the release folder itself, and how its data are stored.
+pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
+    let inner = path.join(Part::Release.folder());
+    let folder = if inner.join("claim.json").is_file() { inner } else { path.to_path_buf() };
+    let refuse = |problem: &str| {
+        let hint = "give the folder that disjoin protect wrote, or the folder release in it";
+        Err(Error::input(Place::file(path.display().to_string()), problem).with_hint(hint))
+    };
+    match std::fs::metadata(path) {
+        Err(e) => return Err(Error::io(path, "read the release", e)),
+        Ok(data) if !data.is_dir() => return refuse("is a file, not the folder of a release"),
+        Ok(_) if !folder.join("claim.json").is_file() => return refuse("holds no claim.json: not a release"),
+        Ok(_) => {}
+    }
+    let stored = [Encoding::JsonLines, Encoding::Parquet].map(|e| folder.join(e.file_name()).is_file());
+    match stored {
+        [true, false] => Ok((folder, Encoding::JsonLines)),
+        [false, true] => Ok((folder, Encoding::Parquet)),
+        [false, false] => refuse("holds neither data.jsonl nor data.parquet"),
+        [true, true] => refuse("holds both data.jsonl and data.parquet: which one is meant?"),
+    }
+}

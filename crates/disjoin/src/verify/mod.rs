@@ -1,0 +1,262 @@
+//! Does the release keep its promise? Read from the release itself, and counted anew.
+//!
+//! Paper:      terrovitis2012, section 5; the conditions are those of `conditions.rs`
+//! Promises:   if the verdict holds, the release keeps the promise of its claim in reading I0; with the original and
+//!             the custody map also that it tells the truth
+//! Assumes:    shares no code with `protect`: a mistake there cannot hide itself here
+//! Departs:    nothing is promised by k < 2 or m < 1, and such a claim does not hold
+//! Cost:       one pass; the memory of a batch of roots, however large the file; with the original, its dictionary
+//! Checked by: tests/verify.rs: brute force agrees, and every rule is broken once on purpose
+
+mod anonymity;
+mod conditions;
+mod conserve;
+mod rules;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::data::{Dataset, Dictionary, TermId};
+use crate::error::Result;
+use crate::release::open::RootStream;
+use crate::release::{Claim, Node, Promise};
+use conditions::{Asked, Shape};
+use conserve::{Bounds, Custody};
+use rules::Tally;
+pub use rules::{CheckLine, Finding, Rule};
+
+/// Roots that are checked together, while the next ones are read. The verdict does not depend on it.
+const BATCH: usize = 256;
+
+/// What only the maker of a release has.
+#[derive(Debug, Clone, Copy)]
+pub struct Truth<'a> {
+    /// The dataset that was protected.
+    pub original: &'a Dataset,
+    /// For each record its simple cluster, numbered depth first through the release in the order of the file.
+    pub leaf_of: Option<&'a [u32]>,
+}
+
+/// Whether a release keeps its promise, and what was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// No condition is violated, and something is promised.
+    pub holds: bool,
+    /// What is promised.
+    pub promise: Promise,
+    /// The size of the crowd.
+    pub k: u32,
+    /// The number of terms the adversary may know.
+    pub m: u32,
+    /// The number of records that the header tells.
+    pub records: u64,
+    /// Simple clusters.
+    pub clusters: u64,
+    /// Joint clusters.
+    pub joint_clusters: u64,
+    /// Record chunks.
+    pub record_chunks: u64,
+    /// Shared chunks.
+    pub shared_chunks: u64,
+    /// The lengths of all term chunks together.
+    pub term_chunk_terms: u64,
+    /// Whether the original was at hand.
+    pub against_original: bool,
+    /// Whether the custody map was at hand.
+    pub against_custody: bool,
+    /// How many checks failed.
+    pub violations: u64,
+    /// The first 20 of them, in the order of the file; those about the whole release stand before or after.
+    pub findings: Vec<Finding>,
+    /// The rules that were checked, with counts.
+    pub checks: Vec<CheckLine>,
+}
+
+/// Checks a release against its claim, and against the original if it is given.
+///
+/// A release that cannot be read, or whose data and claim speak of different parameters, is an error; a release that
+/// breaks its promise is a verdict.
+pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>>) -> Result<Verdict> {
+    let header = roots.header();
+    claim.check_header(&header, roots.file())?;
+    let mut tally = Tally::default();
+    check_claim(claim, &mut tally);
+
+    let judge = Judge::new(claim, truth);
+    let mut bounds = truth.map(|truth| Bounds::new(truth.original));
+    let mut source = Source::new(claim, truth);
+    let mut shape = Shape::default();
+    let mut batch = source.next_batch(&mut roots)?;
+    while !batch.is_empty() {
+        let (next, parts) = rayon::join(
+            || source.next_batch(&mut roots),
+            || {
+                let parts: Vec<(Shape, Tally)> = batch.par_iter().map(|root| judge.check(root)).collect();
+                if let Some(bounds) = &mut bounds {
+                    batch.iter().for_each(|root| bounds.add(&root.node));
+                }
+                parts
+            },
+        );
+        for (part, findings) in parts {
+            shape = sum(shape, part);
+            tally.append(findings);
+        }
+        batch = next?;
+    }
+    tally.check(Rule::RecordCount, 1, shape.records == header.records, || {
+        format!("the clusters hold {} records, the header tells {}", shape.records, header.records)
+    });
+    if let (Some(bounds), Some(truth)) = (bounds, truth) {
+        bounds.check(truth.original, shape.records, &mut tally);
+    }
+    if let Some(custody) = &judge.custody {
+        custody.check_map(shape.clusters, &mut tally);
+    }
+    Ok(Verdict {
+        holds: tally.violations() == 0,
+        promise: claim.promise,
+        k: header.k,
+        m: header.m,
+        records: header.records,
+        clusters: shape.clusters,
+        joint_clusters: shape.joint_clusters,
+        record_chunks: shape.record_chunks,
+        shared_chunks: shape.shared_chunks,
+        term_chunk_terms: shape.term_chunk_terms,
+        against_original: truth.is_some(),
+        against_custody: judge.custody.is_some(),
+        violations: tally.violations(),
+        checks: tally.lines(),
+        findings: tally.findings,
+    })
+}
+
+fn check_claim(claim: &Claim, tally: &mut Tally) {
+    let (k, m) = (claim.parameters.k, claim.parameters.m);
+    tally.check(Rule::Promise, 1, claim.promise != Promise::None, || "nothing is promised".into());
+    tally.check(Rule::Parameters, 1, k >= 2 && m >= 1, || format!("k = {k} and m = {m} promise nothing"));
+}
+
+fn sum(a: Shape, b: Shape) -> Shape {
+    Shape {
+        records: a.records + b.records,
+        clusters: a.clusters + b.clusters,
+        joint_clusters: a.joint_clusters + b.joint_clusters,
+        record_chunks: a.record_chunks + b.record_chunks,
+        shared_chunks: a.shared_chunks + b.shared_chunks,
+        term_chunk_terms: a.term_chunk_terms + b.term_chunk_terms,
+    }
+}
+
+/// A root with what is needed to check it apart from all others.
+struct Root {
+    node: Node,
+    line: u64,
+    first_leaf: u64,
+    /// The ids of sensitive terms, ascending.
+    sensitive: Arc<[TermId]>,
+}
+
+/// What all roots are checked for.
+struct Judge<'a> {
+    claim: &'a Claim,
+    custody: Option<Custody<'a>>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(claim: &'a Claim, truth: Option<Truth<'a>>) -> Self {
+        let sensitive = claim.parameters.sensitive.as_ref();
+        // Only by `size` is less promised than that nobody is linked with more than 1/l.
+        let multiplicity = sensitive.filter(|s| s.rule.as_deref() != Some("size")).and_then(|s| s.l);
+        let map = truth.and_then(|truth| truth.leaf_of.map(|leaf_of| (truth.original, leaf_of)));
+        Judge { claim, custody: map.map(|(original, leaf_of)| Custody::new(original, leaf_of, multiplicity)) }
+    }
+
+    fn check(&self, root: &Root) -> (Shape, Tally) {
+        let parameters = &self.claim.parameters;
+        let asked = Asked {
+            k: parameters.k,
+            m: parameters.m,
+            has_sensitive: parameters.sensitive.is_some(),
+            sensitive: &root.sensitive,
+            l: parameters.sensitive.as_ref().and_then(|sensitive| sensitive.l),
+        };
+        let mut tally = Tally::default();
+        let shape = conditions::check(&root.node, asked, root.line, &mut tally);
+        if let Some(custody) = &self.custody {
+            custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally);
+        }
+        (shape, tally)
+    }
+}
+
+/// Reads roots and numbers them.
+struct Source<'a> {
+    names: Names<'a>,
+    n_roots: u64,
+    n_leaves: u64,
+}
+
+enum Names<'a> {
+    /// Each root has a dictionary of its own: memory does not grow with the file.
+    Fresh { sensitive: HashSet<&'a str> },
+    /// The original's dictionary, to which unknown terms are added.
+    Original { dictionary: Dictionary, sensitive: Arc<[TermId]> },
+}
+
+impl<'a> Source<'a> {
+    fn new(claim: &'a Claim, truth: Option<Truth<'_>>) -> Self {
+        let sensitive = claim.parameters.sensitive.iter().flat_map(|sensitive| &sensitive.terms).map(String::as_str);
+        let names = match truth {
+            None => Names::Fresh { sensitive: sensitive.collect() },
+            Some(truth) => {
+                let mut dictionary = truth.original.dictionary.clone();
+                let mut ids: Vec<TermId> = sensitive.map(|term| dictionary.intern(term)).collect();
+                ids.sort_unstable();
+                Names::Original { dictionary, sensitive: ids.into() }
+            }
+        };
+        Source { names, n_roots: 0, n_leaves: 0 }
+    }
+
+    /// The next roots; none at the end.
+    fn next_batch(&mut self, roots: &mut impl RootStream) -> Result<Vec<Root>> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH {
+            let Some((node, sensitive)) = self.names.next_root(roots)? else { break };
+            self.n_roots += 1;
+            // The header is line 1.
+            batch.push(Root { line: self.n_roots + 1, first_leaf: self.n_leaves, sensitive, node });
+            self.n_leaves += batch.last().map_or(0, |root| n_leaves(&root.node));
+        }
+        Ok(batch)
+    }
+}
+
+impl Names<'_> {
+    fn next_root(&mut self, roots: &mut impl RootStream) -> Result<Option<(Node, Arc<[TermId]>)>> {
+        match self {
+            Names::Fresh { sensitive } => {
+                let mut dictionary = Dictionary::default();
+                let Some(node) = roots.next_root(&mut dictionary)? else { return Ok(None) };
+                let known = dictionary.iter().zip(0..).filter(|(text, _)| sensitive.contains(text)).map(|(_, id)| id);
+                let known = if sensitive.is_empty() { Arc::default() } else { known.collect() };
+                Ok(Some((node, known)))
+            }
+            Names::Original { dictionary, sensitive } => {
+                Ok(roots.next_root(dictionary)?.map(|node| (node, Arc::clone(sensitive))))
+            }
+        }
+    }
+}
+
+fn n_leaves(node: &Node) -> u64 {
+    match node {
+        Node::Simple(_) => 1,
+        Node::Joint(joint) => joint.members.iter().map(n_leaves).sum(),
+    }
+}

@@ -15,28 +15,30 @@ use crate::error::{Error, Place, Result};
 const BLOCK: usize = 512;
 
 /// Writes a release. Errors of the writer are handed back as they are: only the caller knows the file's name.
-pub fn write(release: &Disassociated, out: &mut impl Write) -> std::io::Result<()> {
+pub fn write(release: &Disassociated, out: &mut (impl Write + Send)) -> std::io::Result<()> {
     let texts = JsonTexts::new(&release.dictionary);
     out.write_all(&header_line(&release.header))?;
-    // A window of blocks at a time: memory stays small, and the order is the order of the roots.
-    let window = BLOCK * 2 * rayon::current_num_threads();
-    for roots in release.roots.chunks(window) {
-        let blocks: Vec<Vec<u8>> = roots
-            .par_chunks(BLOCK)
-            .map(|roots| {
-                let mut text = Vec::with_capacity(256 * roots.len());
-                for root in roots {
-                    write_node(root, &texts, &mut text);
-                    text.push(b'\n');
-                }
-                text
-            })
-            .collect();
-        for block in blocks {
-            out.write_all(&block)?;
+    let to_text = |roots: &[Node]| {
+        let mut text = Vec::with_capacity(256 * roots.len());
+        for root in roots {
+            write_node(root, &texts, &mut text);
+            text.push(b'\n');
         }
+        text
+    };
+    // A window of blocks at a time: memory stays small, and the order is the order of the roots. While one window is
+    // written, the next one is made.
+    let window = BLOCK * 2 * rayon::current_num_threads();
+    let mut ready: Vec<Vec<u8>> = Vec::new();
+    for roots in release.roots.chunks(window) {
+        let (written, made) = rayon::join(
+            || ready.iter().try_for_each(|block| out.write_all(block)),
+            || roots.par_chunks(BLOCK).map(to_text).collect(),
+        );
+        written?;
+        ready = made;
     }
-    Ok(())
+    ready.iter().try_for_each(|block| out.write_all(block))
 }
 
 /// The first line, with its line feed.

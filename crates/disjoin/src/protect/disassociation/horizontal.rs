@@ -205,6 +205,9 @@ struct Scratch {
     ends: Vec<u32>,
     touched: Vec<TermId>,
     lists: Vec<u32>,
+    /// The records of the range one after the other: they lie far apart in the data, and are read three times.
+    terms: Vec<TermId>,
+    record_ends: Vec<u32>,
     heap: Vec<u64>,
     alive: Vec<bool>,
     reordered: Vec<RecordId>,
@@ -218,6 +221,8 @@ impl Scratch {
             ends: vec![0; n_terms],
             touched: Vec::new(),
             lists: Vec::new(),
+            terms: Vec::new(),
+            record_ends: Vec::new(),
             heap: Vec::new(),
             alive: Vec::new(),
             reordered: Vec::new(),
@@ -287,7 +292,7 @@ impl Splitter<'_> {
     fn chain(&self, order: &mut [RecordId], scratch: &mut Scratch, groups: &mut Vec<(usize, bool)>) {
         let n = order.len();
         self.invert(order, scratch);
-        let Scratch { counts, starts, ends, touched, lists, heap, alive, reordered } = scratch;
+        let Scratch { counts, starts, ends, touched, lists, terms, record_ends, heap, alive, reordered } = scratch;
 
         heap.clear();
         heap.extend(touched.iter().map(|&t| heap_key(counts[t as usize], t)));
@@ -310,9 +315,8 @@ impl Splitter<'_> {
             let before = reordered.len();
             for &position in &lists[starts[term as usize] as usize..ends[term as usize] as usize] {
                 if std::mem::take(&mut alive[position as usize]) {
-                    let record = order[position as usize];
-                    reordered.push(record);
-                    for &t in self.records.record(record) {
+                    reordered.push(order[position as usize]);
+                    for &t in record(terms, record_ends, position as usize) {
                         // Terms that never split have count 0 already.
                         counts[t as usize] = counts[t as usize].saturating_sub(1);
                     }
@@ -341,10 +345,15 @@ impl Splitter<'_> {
 
     /// Fills the scratch with supports and inverted lists (positions in `order`) of the terms that can split it.
     fn invert(&self, order: &[RecordId], scratch: &mut Scratch) {
-        let Scratch { counts, starts, ends, touched, lists, .. } = scratch;
+        let Scratch { counts, starts, ends, touched, lists, terms, record_ends, .. } = scratch;
         touched.clear();
+        terms.clear();
+        record_ends.clear();
         for &record in order {
-            for &t in self.records.record(record) {
+            let record = self.records.record(record);
+            terms.extend_from_slice(record);
+            record_ends.push(terms.len() as u32);
+            for &t in record {
                 if counts[t as usize] == 0 {
                     touched.push(t);
                 }
@@ -368,8 +377,8 @@ impl Splitter<'_> {
         lists.clear();
         lists.resize(total as usize, 0);
         // Backwards, so that every list ends up in ascending order and `starts` at the starts.
-        for (position, &record) in order.iter().enumerate().rev() {
-            for &t in self.records.record(record) {
+        for position in (0..order.len()).rev() {
+            for &t in record(terms, record_ends, position) {
                 if counts[t as usize] > 0 {
                     starts[t as usize] -= 1;
                     lists[starts[t as usize] as usize] = position as u32;
@@ -377,6 +386,10 @@ impl Splitter<'_> {
             }
         }
     }
+}
+
+fn record<'a>(terms: &'a [TermId], ends: &[u32], position: usize) -> &'a [TermId] {
+    &terms[if position == 0 { 0 } else { ends[position - 1] as usize }..ends[position] as usize]
 }
 
 /// Orders by count, then by smaller id: the maximum is the paper's choice.

@@ -45,11 +45,31 @@ impl Occurrences {
         self.end(position) - self.start(position)
     }
 
-    /// A copy with the terms for which `keep` says so.
-    pub(super) fn filtered(&self, keep: impl Fn(TermId) -> bool) -> Occurrences {
-        let kept: Vec<usize> = (0..self.n_terms).filter(|&i| keep(self.data[i])).collect();
-        let terms: Vec<(TermId, u32)> = kept.iter().map(|&i| (self.data[i], self.support(i))).collect();
-        Occurrences::new(&terms, |i| self.rows(kept[i]).iter().copied())
+    /// Keeps the terms for which `keep` says so. `scratch` is work space.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(TermId) -> bool, scratch: &mut Vec<(TermId, u32, u32)>) {
+        scratch.clear();
+        for i in 0..self.n_terms {
+            if keep(self.data[i]) {
+                scratch.push((self.data[i], self.start(i), self.end(i)));
+            }
+        }
+        // What is written lies before what is still to be read: there are no more terms than before.
+        let (old, n) = (self.n_terms, scratch.len());
+        let mut end = 0;
+        for (i, &(term, from, to)) in scratch.iter().enumerate() {
+            let lists = 2 * old;
+            self.data.copy_within(lists + from as usize..lists + to as usize, 2 * old + end);
+            end += (to - from) as usize;
+            self.data[i] = term;
+        }
+        self.data.copy_within(2 * old..2 * old + end, 2 * n);
+        let mut end = 0;
+        for (i, &(_, from, to)) in scratch.iter().enumerate() {
+            end += to - from;
+            self.data[n + i] = end;
+        }
+        self.data.truncate(2 * n + end as usize);
+        self.n_terms = n;
     }
 
     fn start(&self, position: usize) -> u32 {
@@ -69,10 +89,15 @@ mod tests {
     fn filtering_keeps_the_rows_of_what_stays() {
         let lists = [vec![0, 5], vec![1], vec![], vec![2, 3, 4]];
         let occurrences = Occurrences::new(&[(2, 2), (3, 1), (7, 0), (9, 3)], |i| lists[i].iter().copied());
-        let kept = occurrences.filtered(|term| term != 3);
+        let mut kept = occurrences;
+        kept.retain(|term| term != 3, &mut Vec::new());
         assert_eq!(kept.terms(), [2, 7, 9]);
         let rows: Vec<&[u32]> = (0..3).map(|i| kept.rows(i)).collect();
         assert_eq!(rows, [&[0, 5][..], &[], &[2, 3, 4]]);
         assert_eq!((0..3).map(|i| kept.support(i)).collect::<Vec<_>>(), [2, 0, 3]);
+        kept.retain(|term| term == 9, &mut Vec::new());
+        assert_eq!((kept.terms(), kept.rows(0)), (&[9][..], &[2, 3, 4][..]));
+        kept.retain(|_| false, &mut Vec::new());
+        assert!(kept.terms().is_empty());
     }
 }

@@ -30,7 +30,6 @@
 
 use rayon::prelude::*;
 
-use super::occurrences::Occurrences;
 use super::shared::{Conflicts, SharedRows};
 use super::vertical::Leaf;
 use super::{Params, Stats};
@@ -41,7 +40,7 @@ use crate::release::Chunk;
 const MAX_DEPTH: u32 = 30;
 
 /// Refining ends when fewer than one in this many of the roots that could be joined were joined in one ordering.
-const STOP_BELOW: usize = 200;
+const STOP_BELOW: usize = 100;
 
 /// What refining leaves: leaves and joints, and which of them are roots.
 pub(super) struct Forest {
@@ -95,20 +94,18 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
         loop {
             stats.refine_rounds += 1;
             let highest = highest_supports(&term_chunks, n_terms);
-            let mut order = ordered(&term_chunks, &highest, &tcs, params.k);
-            let could_join = order.len();
+            let order = ordered(&term_chunks, &highest, &tcs, params.k);
+            let mut row = Row::new(order);
+            let could_join = row.len();
             let mut joins = 0;
-            // Only pairs with a root made in the pass before are new.
-            let mut is_new = vec![true; order.len()];
-            while is_new.contains(&true) {
-                let chosen = work.choose(&mut roots, &order, &is_new, &term_chunks, n_terms, stats);
+            let mut pairs = row.all_pairs();
+            while !pairs.is_empty() {
+                let chosen = work.choose(&mut roots, &row, &pairs, &term_chunks, n_terms, stats);
                 joins += chosen.len();
-                let joined = work.carry_out(&mut roots, &mut term_chunks, chosen, &mut tcs);
-                (order, is_new) = order
-                    .iter()
-                    .filter(|&&r| !roots[r as usize].leaves.is_empty())
-                    .map(|&r| (r, joined.binary_search(&r).is_ok()))
-                    .unzip();
+                let chosen_places: Vec<[u32; 2]> = chosen.iter().map(|(pair, _)| *pair).collect();
+                work.carry_out(&mut roots, &row, &mut term_chunks, chosen, &mut tcs);
+                // Only pairs with a root made in this pass are new.
+                pairs = row.join(&chosen_places);
             }
             stats.joins += joins as u64;
             if joins * STOP_BELOW < could_join || joins == 0 {
@@ -193,6 +190,61 @@ impl TermLists {
 
     fn len(&self) -> usize {
         self.ends.len()
+    }
+}
+
+/// The roots in order, as a list in which two neighbours can become one. A place is a position in the first order.
+struct Row {
+    roots: Vec<u32>,
+    previous: Vec<u32>,
+    next: Vec<u32>,
+}
+
+/// Before the first and after the last place.
+const NOWHERE: u32 = u32::MAX;
+
+impl Row {
+    fn new(roots: Vec<u32>) -> Self {
+        let n = roots.len() as u32;
+        let previous = (0..n).map(|place| place.wrapping_sub(1)).collect();
+        let next = (1..=n).map(|place| if place < n { place } else { NOWHERE }).collect();
+        Row { roots, previous, next }
+    }
+
+    fn len(&self) -> usize {
+        self.roots.len()
+    }
+
+    fn root(&self, place: u32) -> usize {
+        self.roots[place as usize] as usize
+    }
+
+    fn all_pairs(&self) -> Vec<[u32; 2]> {
+        (1..self.roots.len() as u32).map(|place| [place - 1, place]).collect()
+    }
+
+    /// Makes one place of each pair, that of its left half; returns the pairs that these are part of now, from left
+    /// to right. `joined` is ordered from left to right.
+    fn join(&mut self, joined: &[[u32; 2]]) -> Vec<[u32; 2]> {
+        for &[left, right] in joined {
+            let after = self.next[right as usize];
+            self.next[left as usize] = after;
+            if after != NOWHERE {
+                self.previous[after as usize] = left;
+            }
+        }
+        let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(2 * joined.len());
+        for &[place, _] in joined {
+            let (before, after) = (self.previous[place as usize], self.next[place as usize]);
+            // The pair with the one before is there already if that one is new, too.
+            if before != NOWHERE && pairs.last() != Some(&[before, place]) {
+                pairs.push([before, place]);
+            }
+            if after != NOWHERE {
+                pairs.push([place, after]);
+            }
+        }
+        pairs
     }
 }
 
@@ -320,17 +372,8 @@ struct Plan {
 
 /// What a join makes of two roots.
 struct Joined {
-    virtual_terms: Vec<(TermId, u32)>,
-    leaf_changes: LeafChanges,
-}
-
-/// What a join does to the leaves.
-struct LeafChanges {
     shared_chunks: Vec<Chunk>,
-    /// For each refining term, from how many leaves' term chunks it goes away.
-    leaves_with: Vec<u32>,
-    /// What remains of the term chunks of the contributing leaves.
-    term_chunks_left: Vec<Occurrences>,
+    virtual_terms: Vec<(TermId, u32)>,
 }
 
 /// Why a pair is not joined.
@@ -376,29 +419,26 @@ impl Positions {
 impl Refine<'_> {
     /// Chooses the pairs of neighbours to join, from left to right, each root at most once.
     ///
-    /// Whether a pair can be joined depends on the pair alone, so all neighbours are tested in parallel.
+    /// Whether a pair can be joined depends on the pair alone, so all of them are tested in parallel.
     fn choose(
         &self,
         roots: &mut [Root],
-        order: &[u32],
-        is_new: &[bool],
+        row: &Row,
+        pairs: &[[u32; 2]],
         term_chunks: &TermLists,
         n_terms: usize,
         stats: &mut Stats,
-    ) -> Vec<([usize; 2], Plan)> {
-        let pairs: Vec<[usize; 2]> = order
-            .windows(2)
-            .zip(is_new.windows(2))
-            .filter(|(_, is_new)| is_new[0] || is_new[1])
-            .map(|(pair, _)| [pair[0] as usize, pair[1] as usize])
-            .collect();
+    ) -> Vec<([u32; 2], Plan)> {
         let plans: Vec<Result<Plan, Refusal>> = pairs
             .par_iter()
             .with_min_len(256)
-            .map_init(|| Positions::new(n_terms), |positions, &pair| self.plan(pair, roots, term_chunks, positions))
+            .map_init(
+                || Positions::new(n_terms),
+                |positions, pair| self.plan(pair.map(|place| row.root(place)), roots, term_chunks, positions),
+            )
             .collect();
-        let mut chosen: Vec<([usize; 2], Plan)> = Vec::new();
-        for (pair, plan) in pairs.into_iter().zip(plans) {
+        let mut chosen: Vec<([u32; 2], Plan)> = Vec::new();
+        for (&pair, plan) in pairs.iter().zip(plans) {
             if chosen.last().is_some_and(|([_, right], _)| *right == pair[0]) {
                 continue; // its left half is taken already
             }
@@ -407,42 +447,55 @@ impl Refine<'_> {
                 Err(Refusal::Known) => {}
                 Err(refusal) => {
                     stats.joins_refused_for_promise += u64::from(refusal == Refusal::Promise);
-                    let partner = roots[pair[1]].node;
-                    roots[pair[0]].refused.rotate_right(1);
-                    roots[pair[0]].refused[0] = partner;
+                    let partner = roots[row.root(pair[1])].node;
+                    let refused = &mut roots[row.root(pair[0])].refused;
+                    refused.rotate_right(1);
+                    refused[0] = partner;
                 }
             }
         }
         chosen
     }
 
-    /// Carries out the chosen joins. The joint root takes the place of its left half; returns these places, ascending.
+    /// Carries out the chosen joins. The joint root takes the place of its left half.
     fn carry_out(
         &mut self,
         roots: &mut [Root],
+        row: &Row,
         term_chunks: &mut TermLists,
-        chosen: Vec<([usize; 2], Plan)>,
+        chosen: Vec<([u32; 2], Plan)>,
         tcs: &mut [u32],
-    ) -> Vec<u32> {
+    ) {
         let joined: Vec<Joined> = chosen
             .par_iter()
             .with_min_len(8)
             .map_init(
                 || Positions::new(tcs.len()),
                 |positions, (pair, plan)| {
+                    let pair = pair.map(|place| row.root(place));
                     self.build(plan, pair.map(|i| &roots[i]), pair.map(|i| term_chunks.get(i)), positions)
                 },
             )
             .collect();
-        let mut places: Vec<u32> = chosen.iter().map(|([a, _], _)| *a as u32).collect();
-        places.sort_unstable();
-        for (([a, b], plan), joined) in chosen.into_iter().zip(joined) {
+        let mut positions = Positions::new(tcs.len());
+        let mut scratch = Vec::new();
+        for ((pair, plan), joined) in chosen.into_iter().zip(joined) {
+            let [a, b] = pair.map(|place| row.root(place));
+            positions.set(&plan.refining_terms);
+            for &i in &plan.contributing {
+                let keep = |t: TermId| {
+                    let leaves = positions.lists(t);
+                    tcs[t as usize] -= u32::from(leaves);
+                    !leaves
+                };
+                self.leaves[i as usize].term_chunk.retain(keep, &mut scratch);
+            }
+            positions.unset(&plan.refining_terms);
             let right = std::mem::take(&mut roots[b]);
             let left = std::mem::take(&mut roots[a]);
             term_chunks.replace(a, joined.virtual_terms);
-            roots[a] = self.join_pair(plan.refining_terms, plan.contributing, joined.leaf_changes, left, right, tcs);
+            roots[a] = self.join_pair(left, right, plan.refining_terms, joined.shared_chunks);
         }
-        places
     }
 
     /// The join test of the paper with our correction (1).
@@ -512,18 +565,10 @@ impl Refine<'_> {
         let terms = &plan.refining_terms;
         positions.set(terms);
         let shared_chunks = self.shared_chunks(plan, roots, positions);
-        let mut leaves_with = vec![0; terms.len()];
-        let contributing = plan.contributing.iter().map(|&i| &self.leaves[i as usize].term_chunk);
-        let term_chunks_left = contributing
-            .map(|term_chunk| {
-                positions.find(term_chunk.terms()).for_each(|(_, term)| leaves_with[term] += 1);
-                term_chunk.filtered(|t| !positions.lists(t))
-            })
-            .collect();
         let mut virtual_terms = union(term_chunks[0], term_chunks[1]);
         virtual_terms.retain(|&(t, _)| !positions.lists(t));
         positions.unset(terms);
-        Joined { virtual_terms, leaf_changes: LeafChanges { shared_chunks, leaves_with, term_chunks_left } }
+        Joined { shared_chunks, virtual_terms }
     }
 
     /// Cuts the refining terms into shared chunks under Property 1 and our correction (2).
@@ -580,30 +625,12 @@ impl Refine<'_> {
         }
     }
 
-    fn join_pair(
-        &mut self,
-        refining_terms: Vec<TermId>,
-        contributing: Vec<u32>,
-        changes: LeafChanges,
-        a: Root,
-        b: Root,
-        tcs: &mut [u32],
-    ) -> Root {
-        for (i, term_chunk) in contributing.into_iter().zip(changes.term_chunks_left) {
-            self.leaves[i as usize].term_chunk = term_chunk;
-        }
-        for (&t, n) in refining_terms.iter().zip(changes.leaves_with) {
-            tcs[t as usize] -= n;
-        }
+    fn join_pair(&mut self, a: Root, b: Root, shared_terms: Vec<TermId>, shared_chunks: Vec<Chunk>) -> Root {
         let node = NodeRef::Joint(self.joints.len() as u32);
         let mut leaves = a.leaves;
         leaves.extend(b.leaves);
-        self.joints.push(JointCluster {
-            members: [a.node, b.node],
-            shared_chunks: changes.shared_chunks,
-            shared_terms: refining_terms,
-            n_leaves: leaves.len(),
-        });
+        let members = [a.node, b.node];
+        self.joints.push(JointCluster { members, shared_chunks, shared_terms, n_leaves: leaves.len() });
         let (size, depth) = (a.size + b.size, a.depth.max(b.depth) + 1);
         Root { node, leaves, size, depth, refused: [NodeRef::default(); 4] }
     }
@@ -703,6 +730,18 @@ mod tests {
             join_clusters(&data, &[(0..40).collect(), (40..80).collect(), (80..84).collect()], &params);
         // y is in more term chunks or first: clusters 1 and 2 join; then z: 2 * (40 + 4) >= 2 * 84 does not hold.
         assert_eq!((roots.len(), stats.joins), (2, 1));
+    }
+
+    #[test]
+    fn a_row_knows_the_new_neighbours() {
+        let mut row = Row::new(vec![7, 8, 9, 5, 6]);
+        assert_eq!(row.all_pairs(), [[0, 1], [1, 2], [2, 3], [3, 4]]);
+        // 0 and 1 become one, 2 and 3 become one: then (0, 2) is a pair, and (2, 4).
+        assert_eq!(row.join(&[[0, 1], [2, 3]]), [[0, 2], [2, 4]]);
+        assert_eq!(row.join(&[[2, 4]]), [[0, 2]]);
+        assert_eq!(row.root(2), 9);
+        assert!(row.join(&[[0, 2]]).is_empty());
+        assert!(Row::new(vec![]).all_pairs().is_empty());
     }
 
     #[test]

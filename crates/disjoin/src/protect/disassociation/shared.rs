@@ -82,7 +82,8 @@ impl SharedRows {
 
     /// The chunks as they are published: `label` gives the published id of a term.
     pub(super) fn project(&self, chunks: &[Vec<usize>], label: impl Fn(usize) -> TermId) -> Vec<Chunk> {
-        let mut chunk_of = vec![0u32; self.n_terms()];
+        const NO_CHUNK: u32 = u32::MAX;
+        let mut chunk_of = vec![NO_CHUNK; self.n_terms()];
         chunks.iter().zip(0..).for_each(|(chunk, c)| chunk.iter().for_each(|&t| chunk_of[t] = c));
         let mut published: Vec<Chunk> = chunks
             .iter()
@@ -92,28 +93,42 @@ impl SharedRows {
                 Chunk::new(terms)
             })
             .collect();
-        // Incidences by chunk, row and published id: subrecords are then runs. A chunk of one term is its support.
-        let mut incidences: Vec<(u32, u32, TermId)> = Vec::new();
-        for (c, chunk) in chunks.iter().enumerate() {
-            if let [term] = chunk[..] {
-                published[c].push(&[label(term)], self.rows_of(term).len() as u32);
-            } else {
-                for &t in chunk {
-                    incidences.extend(self.rows_of(t).iter().map(|&row| (c as u32, row, label(t))));
+        // Most subrecords are single terms, which need no comparing.
+        let mut single = vec![0u32; self.n_terms()];
+        let mut items: Vec<TermId> = Vec::new();
+        let mut larger: Vec<(u32, usize, usize)> = Vec::new();
+        let mut row_terms: Vec<(u32, TermId, u32)> = Vec::new();
+        for row in 0..self.row_ends.len() {
+            row_terms.clear();
+            let placed = self.terms_of(row).iter().filter(|&&t| chunk_of[t as usize] != NO_CHUNK);
+            row_terms.extend(placed.map(|&t| (chunk_of[t as usize], label(t as usize), t)));
+            row_terms.sort_unstable();
+            for subrecord in row_terms.chunk_by(|a, b| a.0 == b.0) {
+                if let [(_, _, term)] = subrecord {
+                    single[*term as usize] += 1;
+                } else {
+                    let start = items.len();
+                    items.extend(subrecord.iter().map(|&(_, item, _)| item));
+                    larger.push((subrecord[0].0, start, items.len()));
                 }
             }
         }
-        incidences.sort_unstable();
-        let items: Vec<TermId> = incidences.iter().map(|&(_, _, item)| item).collect();
-        let mut subrecords: Vec<(u32, &[TermId])> = Vec::new();
-        let mut start = 0;
-        for subrecord in incidences.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            subrecords.push((subrecord[0].0, &items[start..start + subrecord.len()]));
-            start += subrecord.len();
-        }
-        subrecords.sort_unstable();
-        for equal in subrecords.chunk_by(|a, b| a == b) {
-            published[equal[0].0 as usize].push(equal[0].1, equal.len() as u32);
+        let slice = |&(_, start, end): &(u32, usize, usize)| &items[start..end];
+        larger.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| slice(a).cmp(slice(b))));
+        let mut larger = larger.chunk_by(|a, b| a.0 == b.0 && slice(a) == slice(b)).peekable();
+        for (c, chunk) in (0..).zip(chunks) {
+            let mut singles: Vec<(TermId, u32)> =
+                chunk.iter().filter(|&&t| single[t] > 0).map(|&t| (label(t), single[t])).collect();
+            singles.sort_unstable();
+            // Both lists are sorted: merge them.
+            let mut singles = singles.into_iter().peekable();
+            while let Some(equal) = larger.next_if(|equal| equal[0].0 == c) {
+                while let Some((item, count)) = singles.next_if(|&(item, _)| [item][..] < *slice(&equal[0])) {
+                    published[c as usize].push(&[item], count);
+                }
+                published[c as usize].push(slice(&equal[0]), equal.len() as u32);
+            }
+            singles.for_each(|(item, count)| published[c as usize].push(&[item], count));
         }
         published
     }
@@ -158,21 +173,28 @@ impl Conflicts {
 }
 
 /// With which terms a term occurs in one row, and whether often enough to stay together.
+#[derive(Default)]
 struct Company {
-    /// For each term those it occurs with fewer than k times, and (for m > 2) those it occurs with more often.
-    rare: Vec<Vec<u32>>,
-    frequent: Vec<Vec<u32>>,
+    /// For each term those it occurs with fewer than k times: a run of `rare`.
+    rare_ends: Vec<u32>,
+    rare: Vec<u32>,
+    /// For m > 2, for each term those it occurs with more often: a run of `frequent`.
+    frequent_ends: Vec<u32>,
+    frequent: Vec<u32>,
 }
 
 impl Company {
     fn new(bag: &SharedRows, k: u32, m: u32) -> Self {
-        let n = bag.n_terms();
-        let mut company = Company { rare: vec![Vec::new(); n], frequent: vec![Vec::new(); n] };
-        let mut counts = vec![0u32; n];
+        let mut company = Company::default();
+        let mut counts = vec![0u32; bag.n_terms()];
         let mut touched = Vec::new();
-        for term in 0..n {
+        for term in 0..bag.n_terms() {
             for &row in bag.rows_of(term) {
-                for &other in bag.terms_of(row as usize) {
+                let terms = bag.terms_of(row as usize);
+                if terms.len() == 1 {
+                    continue; // the term itself
+                }
+                for &other in terms {
                     if counts[other as usize] == 0 {
                         touched.push(other);
                     }
@@ -181,12 +203,16 @@ impl Company {
             }
             for other in touched.drain(..) {
                 let count = std::mem::take(&mut counts[other as usize]);
-                if count < k {
-                    company.rare[term].push(other);
-                } else if m > 2 && other as usize != term {
-                    company.frequent[term].push(other);
+                if other as usize != term {
+                    if count < k {
+                        company.rare.push(other);
+                    } else if m > 2 {
+                        company.frequent.push(other);
+                    }
                 }
             }
+            company.rare_ends.push(company.rare.len() as u32);
+            company.frequent_ends.push(company.frequent.len() as u32);
         }
         company
     }
@@ -256,8 +282,11 @@ impl ChunkState {
         if m <= 2 {
             return true;
         }
-        let others: Vec<usize> =
-            company.frequent[candidate].iter().map(|&t| t as usize).filter(|&t| self.in_chunk[t]).collect();
+        let others: Vec<usize> = run(&company.frequent, &company.frequent_ends, candidate)
+            .iter()
+            .map(|&t| t as usize)
+            .filter(|&t| self.in_chunk[t])
+            .collect();
         !violates(bag, bag.rows_of(candidate), &others, m - 1, k)
     }
 
@@ -306,7 +335,9 @@ impl ChunkState {
         self.in_chunk[term] = true;
         self.terms.push(term);
         self.has_conflicts |= conflicts.has(term);
-        company.rare[term].iter().for_each(|&t| self.barred_from[t as usize] = self.number);
+        for &t in run(&company.rare, &company.rare_ends, term) {
+            self.barred_from[t as usize] = self.number;
+        }
         self.classes.iter_mut().for_each(|class| class.with_candidate = 0);
         for &row in bag.rows_of(term) {
             let class = self.class_of[row as usize];

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Once;
 
+use bytes::Bytes;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::read::{self, Format, Options};
-use disjoin::release::jsonl;
+use disjoin::release::open::{RootStream, copy};
+use disjoin::release::{Disassociated, Header, Node, jsonl, parquet};
 
 /// Reads records; if that works, writes them as JSON lines, reads them again and expects the same.
 pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
@@ -37,6 +39,27 @@ pub fn release_jsonl(bytes: &[u8]) {
     if let Ok(mut reader) = jsonl::Reader::new(bytes, "fuzz") {
         while let Ok(Some(_)) = reader.next_root(&mut Dictionary::default()) {}
     }
+}
+
+/// Reads a release from Parquet; if that works, writes it and reads it again.
+pub fn release_parquet(bytes: &[u8]) {
+    allow_caught_panics();
+    let roots = |bytes: Vec<u8>| -> Option<(Header, Vec<Node>)> {
+        let mut reader = parquet::Reader::new(Bytes::from(bytes), "fuzz").ok()?;
+        let mut dictionary = Dictionary::default();
+        let mut roots = Vec::new();
+        while let Some(root) = reader.next_root(&mut dictionary).ok()? {
+            roots.push(root);
+        }
+        let release = Disassociated { header: reader.header(), dictionary, roots }.canonical();
+        Some((release.header, release.roots))
+    };
+    let Some(first) = roots(bytes.to_vec()) else { return };
+    let mut reader = parquet::Reader::new(Bytes::from(bytes.to_vec()), "fuzz").expect("it was read before");
+    let mut again = Vec::new();
+    let writer = parquet::Writer::new(&mut again, &first.0, "again").expect("a header can be written");
+    copy(&mut reader, writer).expect("what was read can be written");
+    assert_eq!(roots(again), Some(first));
 }
 
 fn texts(data: &Dataset) -> Vec<Vec<String>> {

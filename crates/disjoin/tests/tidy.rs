@@ -2,6 +2,8 @@
 //!
 //! Text is searched, not syntax: this catches accidents, not intent.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

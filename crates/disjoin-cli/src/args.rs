@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use disjoin::protect::disassociation::Params;
 use disjoin::read::{Format, Intake, Options};
 use disjoin::{Error, Result};
 
@@ -99,14 +100,7 @@ pub(crate) struct Crowd {
 impl Crowd {
     /// Refuses what has no meaning, before anything is read.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.k < 2 {
-            let problem = "must be at least 2: a crowd of one hides nobody";
-            return Err(Error::recipe("-k", problem, "usual values are 3 to 20"));
-        }
-        if self.m < 1 {
-            return Err(Error::recipe("-m", "must be at least 1", "usual values are 2 or 3"));
-        }
-        Ok(())
+        Params::new(self.k, self.m).check()
     }
 }
 

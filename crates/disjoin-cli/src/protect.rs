@@ -102,7 +102,7 @@ impl From<EncodingChoice> for Encoding {
 }
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
-    args.crowd.check()?;
+    args.params_without_terms().check()?;
     let Method::Disassociation = args.method;
     let PromiseChoice::Published = args.promise;
     let destination = Destination::check(&args.out)?;
@@ -120,19 +120,23 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
 impl Args {
     fn params(&self, data: &Dataset) -> Result<Params> {
+        let sensitive = self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?;
+        Ok(Params { sensitive, ..self.params_without_terms() })
+    }
+
+    fn params_without_terms(&self) -> Params {
         let rule = match self.diversity_rule {
             RuleChoice::Multiplicity => DiversityRule::Multiplicity,
             RuleChoice::Size => DiversityRule::Size,
         };
         let defaults = Params::new(self.crowd.k, self.crowd.m);
-        Ok(Params {
+        Params {
             max_cluster: self.max_cluster.unwrap_or(defaults.max_cluster),
             refine: !self.no_refine,
             paper_literal: self.paper_literal,
-            sensitive: self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?,
             diversity: self.l_diversity.map(|l| Diversity { l, rule }),
             ..defaults
-        })
+        }
     }
 }
 

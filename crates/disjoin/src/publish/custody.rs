@@ -147,7 +147,6 @@ fn parse_leaf_of(text: &[u8], name: &str) -> Result<Vec<u32>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

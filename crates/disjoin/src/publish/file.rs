@@ -59,7 +59,6 @@ fn place(temporary: &Path, target: &Path, overwrite: bool) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::io::Write;

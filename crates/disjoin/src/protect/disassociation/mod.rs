@@ -56,7 +56,8 @@ impl Params {
         }
     }
 
-    fn check(&self, n_records: usize) -> Result<()> {
+    /// Refuses values that have no meaning, before any data is read.
+    pub fn check(&self) -> Result<()> {
         if self.k < 2 {
             return Err(Error::recipe(
                 "-k",
@@ -74,19 +75,31 @@ impl Params {
                 "30 is a good start for k = 5",
             ));
         }
+        if let Some(diversity) = self.diversity {
+            if diversity.l < 2 {
+                return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses data for which no release can keep the promise.
+    fn check_feasible(&self, data: &Dataset) -> Result<()> {
+        let n_records = data.records.len();
         if n_records < self.k as usize {
             return Err(Error::Infeasible {
                 problem: format!("{n_records} records cannot hide anybody among k = {}", self.k),
                 hint: format!("the data must hold at least k records; -k {} at most", n_records.max(2)),
             });
         }
-        if let Some(diversity) = self.diversity {
-            if self.sensitive.is_empty() {
-                return Err(Error::recipe("--l-diversity", "needs sensitive terms", "name them with --sensitive"));
-            }
-            if diversity.l < 2 {
-                return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
-            }
+        if u32::try_from(data.records.n_incidences()).is_err() {
+            return Err(Error::Infeasible {
+                problem: "the records hold more than 2^32 terms together".into(),
+                hint: "split the data and protect the parts".into(),
+            });
+        }
+        if self.diversity.is_some() && self.sensitive.is_empty() {
+            return Err(Error::recipe("--l-diversity", "needs sensitive terms", "name them with --sensitive"));
         }
         Ok(())
     }
@@ -164,7 +177,8 @@ pub enum Step {
 
 /// Like [`disassociate`]; tells `progress` whenever a step begins.
 pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnMut(Step)) -> Result<Outcome> {
-    params.check(data.records.len())?;
+    params.check()?;
+    params.check_feasible(data)?;
     let mut stats = Stats::default();
     let mut is_sensitive = vec![false; data.n_terms()];
     for &term in &params.sensitive {

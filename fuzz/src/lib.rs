@@ -6,12 +6,12 @@ use std::sync::Once;
 use bytes::Bytes;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::read::{self, Format, Options};
-use disjoin::release::open::{RootStream, copy};
+use disjoin::release::open::copy;
 use disjoin::release::{Disassociated, Header, Node, jsonl, parquet};
 
 /// Reads records; if that works, writes them as JSON lines, reads them again and expects the same.
 pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
-    allow_caught_panics();
+    prepare();
     for column in [None, Some("x".to_string())] {
         let options = Options { format, column, ..Options::default() };
         let Ok((data, intake)) = read::read_bytes("fuzz", bytes, &options) else { continue };
@@ -29,6 +29,7 @@ pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
 
 /// Reads a release from JSON lines; if that works, writes it and reads it again.
 pub fn release_jsonl(bytes: &[u8]) {
+    prepare();
     if let Ok(release) = jsonl::read(bytes, "fuzz") {
         let mut text = Vec::new();
         jsonl::write(&release, &mut text).expect("writing to memory does not fail");
@@ -43,7 +44,7 @@ pub fn release_jsonl(bytes: &[u8]) {
 
 /// Reads a release from Parquet; if that works, writes it and reads it again.
 pub fn release_parquet(bytes: &[u8]) {
-    allow_caught_panics();
+    prepare();
     let roots = |bytes: Vec<u8>| -> Option<(Header, Vec<Node>)> {
         let mut reader = parquet::Reader::new(Bytes::from(bytes), "fuzz").ok()?;
         let mut dictionary = Dictionary::default();
@@ -72,9 +73,16 @@ fn texts(data: &Dataset) -> Vec<Vec<String>> {
     data.records.iter().map(sorted).collect()
 }
 
-/// The Parquet library panics on some damaged files; our readers catch that and report an error. libFuzzer's hook
-/// would abort all the same, so it is replaced; a panic that nobody catches still ends the run.
-fn allow_caught_panics() {
+/// Once a run.
+///
+/// The Parquet library panics on some damaged files; our readers catch that and report an error. libFuzzer's hook would
+/// abort all the same, so it is replaced; a panic that nobody catches still ends the run. And this thread becomes the
+/// whole thread pool: waking another one for each small input would take most of the time.
+fn prepare() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|_| {}));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        pool.build_global().expect("the pool is built once");
+    });
 }

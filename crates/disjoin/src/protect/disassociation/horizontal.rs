@@ -316,7 +316,7 @@ impl Splitter<'_> {
             for &position in &lists[starts[term as usize] as usize..ends[term as usize] as usize] {
                 if std::mem::take(&mut alive[position as usize]) {
                     reordered.push(order[position as usize]);
-                    for &t in record(terms, record_ends, position as usize) {
+                    for &t in self.record_at(position as usize, order, terms, record_ends) {
                         // Terms that never split have count 0 already.
                         counts[t as usize] = counts[t as usize].saturating_sub(1);
                     }
@@ -343,6 +343,20 @@ impl Splitter<'_> {
         }
     }
 
+    /// The first range holds all records in the order of the data: it need not be copied.
+    fn is_everything(&self, order: &[RecordId]) -> bool {
+        order.len() == self.records.len()
+    }
+
+    /// The record at a position of the range at hand, from the copy of its records if there is one.
+    #[inline]
+    fn record_at<'a>(&'a self, position: usize, order: &[RecordId], terms: &'a [TermId], ends: &[u32]) -> &'a [TermId] {
+        if self.is_everything(order) {
+            return self.records.record(order[position]);
+        }
+        &terms[if position == 0 { 0 } else { ends[position - 1] as usize }..ends[position] as usize]
+    }
+
     /// Fills the scratch with supports and inverted lists (positions in `order`) of the terms that can split it.
     fn invert(&self, order: &[RecordId], scratch: &mut Scratch) {
         let Scratch { counts, starts, ends, touched, lists, terms, record_ends, .. } = scratch;
@@ -351,8 +365,10 @@ impl Splitter<'_> {
         record_ends.clear();
         for &record in order {
             let record = self.records.record(record);
-            terms.extend_from_slice(record);
-            record_ends.push(terms.len() as u32);
+            if !self.is_everything(order) {
+                terms.extend_from_slice(record);
+                record_ends.push(terms.len() as u32);
+            }
             for &t in record {
                 if counts[t as usize] == 0 {
                     touched.push(t);
@@ -378,7 +394,7 @@ impl Splitter<'_> {
         lists.resize(total as usize, 0);
         // Backwards, so that every list ends up in ascending order and `starts` at the starts.
         for position in (0..order.len()).rev() {
-            for &t in record(terms, record_ends, position) {
+            for &t in self.record_at(position, order, terms, record_ends) {
                 if counts[t as usize] > 0 {
                     starts[t as usize] -= 1;
                     lists[starts[t as usize] as usize] = position as u32;
@@ -386,10 +402,6 @@ impl Splitter<'_> {
             }
         }
     }
-}
-
-fn record<'a>(terms: &'a [TermId], ends: &[u32], position: usize) -> &'a [TermId] {
-    &terms[if position == 0 { 0 } else { ends[position - 1] as usize }..ends[position] as usize]
 }
 
 /// Orders by count, then by smaller id: the maximum is the paper's choice.

@@ -85,7 +85,7 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
     if params.refine {
         // How many simple clusters' term chunks hold a term: tcs in the paper.
         let mut tcs = vec![0u32; n_terms];
-        let mut term_chunks = TermLists::default();
+        let (mut term_chunks, mut spare) = (TermLists::default(), TermLists::default());
         for leaf in &work.leaves {
             let occurrences = &leaf.term_chunk;
             occurrences.terms().iter().for_each(|&t| tcs[t as usize] += 1);
@@ -112,7 +112,9 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
                 break;
             }
             // Terms that are in the term chunk of one root only will never be shared and leave the lists for good.
-            term_chunks = term_chunks.compacted(|r| !roots[r].leaves.is_empty(), |t| highest[t as usize].second > 0);
+            let is_root = |r: usize| !roots[r].leaves.is_empty();
+            term_chunks.compact(&mut spare, is_root, |t| highest[t as usize].second > 0);
+            std::mem::swap(&mut term_chunks, &mut spare);
             roots.retain(|root| !root.leaves.is_empty());
         }
         roots.retain(|root| !root.leaves.is_empty());
@@ -178,14 +180,15 @@ impl TermLists {
         self.replaced[i] = Some(list);
     }
 
-    /// The lists for which `keep_list` says so, with the terms for which `keep_term` says so.
-    fn compacted(&self, keep_list: impl Fn(usize) -> bool, keep_term: impl Fn(TermId) -> bool) -> TermLists {
-        let mut lists = TermLists::default();
-        lists.entries.reserve(self.entries.len());
+    /// Makes `into` the lists for which `keep_list` says so, with the terms for which `keep_term` says so. Its memory
+    /// is used again: these are the largest arrays of all.
+    fn compact(&self, into: &mut TermLists, keep_list: impl Fn(usize) -> bool, keep_term: impl Fn(TermId) -> bool) {
+        into.ends.clear();
+        into.entries.clear();
+        into.replaced.clear();
         for i in (0..self.len()).filter(|&i| keep_list(i)) {
-            lists.push(self.get(i).iter().copied().filter(|&(t, _)| keep_term(t)));
+            into.push(self.get(i).iter().copied().filter(|&(t, _)| keep_term(t)));
         }
-        lists
     }
 
     fn len(&self) -> usize {

@@ -75,10 +75,8 @@ impl Params {
                 "30 is a good start for k = 5",
             ));
         }
-        if let Some(diversity) = self.diversity {
-            if diversity.l < 2 {
-                return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
-            }
+        if self.diversity.is_some_and(|diversity| diversity.l < 2) {
+            return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
         }
         Ok(())
     }

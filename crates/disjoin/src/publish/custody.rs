@@ -10,6 +10,7 @@ use crate::protect::disassociation::Stats;
 use crate::read::Intake;
 use crate::release::Promise;
 use crate::release::claim::Parameters;
+use crate::release::jsonl::write_number;
 
 const FORMAT: &str = "disjoin/custody";
 const VERSION: u64 = 1;
@@ -102,9 +103,9 @@ pub(super) fn write_leaf_of(leaf_of: &[u32], out: &mut impl Write) -> std::io::R
     text.extend_from_slice(HEADING.as_bytes());
     text.push(b'\n');
     for (&leaf, record) in leaf_of.iter().zip(1_u64..) {
-        push_number(record, &mut text);
+        write_number(record, &mut text);
         text.push(b',');
-        push_number(u64::from(leaf) + 1, &mut text);
+        write_number(u64::from(leaf) + 1, &mut text);
         text.push(b'\n');
         if text.len() >= BLOCK {
             out.write_all(&text)?;
@@ -112,21 +113,6 @@ pub(super) fn write_leaf_of(leaf_of: &[u32], out: &mut impl Write) -> std::io::R
         }
     }
     out.write_all(&text)
-}
-
-/// Decimal digits by hand: formatting is most of the time otherwise.
-fn push_number(mut number: u64, text: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[start..]);
 }
 
 fn parse_leaf_of(text: &[u8], name: &str) -> Result<Vec<u32>> {

@@ -97,7 +97,8 @@ fn write_list<T>(items: &[T], out: &mut Vec<u8>, mut write_item: impl FnMut(&T, 
     out.push(b']');
 }
 
-fn write_number(mut number: u64, out: &mut Vec<u8>) {
+/// Decimal digits by hand: the general formatting would take most of the time of writing.
+pub(crate) fn write_number(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut start = digits.len();
     loop {

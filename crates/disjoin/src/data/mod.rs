@@ -1,11 +1,13 @@
 //! What are we protecting? Records of terms, coded as integers.
 
 mod dictionary;
+mod hierarchy;
 pub mod risk;
 mod support;
 mod transactions;
 
 pub use dictionary::{Dictionary, TermId};
+pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use risk::{Profile, Risk, profile, risk};
 pub use support::supports;
 pub use transactions::{RecordId, Transactions};

@@ -5,6 +5,7 @@
 
 mod basket;
 mod builder;
+mod hierarchy;
 mod jsonl;
 mod long;
 #[cfg(feature = "parquet")]
@@ -26,6 +27,8 @@ use sha2::{Digest, Sha256};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use builder::Counts;
+
+pub use hierarchy::hierarchy;
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

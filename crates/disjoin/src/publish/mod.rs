@@ -7,6 +7,7 @@ mod custody;
 mod destination;
 mod file;
 mod package;
+pub mod plot;
 
 pub use custody::{Custody, Kept};
 pub use destination::{Destination, Part, Staging};

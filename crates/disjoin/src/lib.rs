@@ -27,6 +27,7 @@ pub mod generate;
 pub mod protect;
 pub mod publish;
 pub mod read;
+pub mod reconstruct;
 pub mod release;
 pub mod verify;
 

@@ -14,12 +14,14 @@ mod worlds;
 use std::collections::{BTreeMap, BTreeSet};
 
 use disjoin::data::{Dataset, TermId};
-use disjoin::release::{Chunk, Disassociated, Header, Joint, Node, Simple};
+use disjoin::release::Node;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use worlds::flow::Oracle;
 use worlds::guarantee::is_truthful;
+use worlds::letters::{bits, ids, joint, leaf, release, support};
 use worlds::literal::{TermChunks, Terms, enumerate};
+use worlds::random::{n_worlds_bound, truthful};
 use worlds::{Layout, guarantee_violations, guarantee_violations_by_root, max_support, roots_of_leaves, states};
 
 // ---- Published numbers ---------------------------------------------------------------------------------------------
@@ -299,165 +301,10 @@ impl Seen {
     }
 }
 
-/// A random root with the original that it was made from, leaf by leaf.
-///
-/// Made by projecting a random original truthfully, so that it has at least one world. Every leaf sends each of its
-/// terms to a random place on its way to the root; this makes terms that one leaf keeps and another one shares.
-fn truthful(rng: &mut ChaCha8Rng, n_records: usize, n_terms: usize) -> (Node, Vec<Vec<Vec<TermId>>>) {
-    let density = rng.random_range(0.15..0.7);
-    let record = |rng: &mut ChaCha8Rng| -> Vec<TermId> {
-        let mut terms: Vec<TermId> = (0..n_terms as TermId).filter(|_| rng.random_bool(density)).collect();
-        if terms.is_empty() {
-            terms.push(rng.random_range(0..n_terms as TermId));
-        }
-        terms
-    };
-    let n_leaves = rng.random_range(1..=4).min(n_records);
-    let mut original = vec![Vec::new(); n_leaves];
-    for i in 0..n_records {
-        let leaf = if i < n_leaves { i } else { rng.random_range(0..n_leaves) };
-        let terms = record(rng);
-        original[leaf].push(terms);
-    }
-
-    // Ways to the root: all leaves under one joint cluster, or the first two, or two and two, under one below it.
-    let groups: Vec<Vec<usize>> = match (n_leaves, rng.random_range(0..3)) {
-        (3.., 1) => std::iter::once(vec![0, 1]).chain((2..n_leaves).map(|leaf| vec![leaf])).collect(),
-        (4, 2) => vec![vec![0, 1], vec![2, 3]],
-        _ => (0..n_leaves).map(|leaf| vec![leaf]).collect(),
-    };
-    let mut plan: Vec<BTreeMap<TermId, Place>> = Vec::new();
-    for (leaf, records) in original.iter().enumerate() {
-        let nested = groups.iter().any(|group| group.len() > 1 && group.contains(&leaf));
-        let present: BTreeSet<TermId> = records.iter().flatten().copied().collect();
-        let choose = |rng: &mut ChaCha8Rng| match rng.random_range(0..8) {
-            0..=2 => Place::Own(rng.random_range(0..2)),
-            3 => Place::TermChunk,
-            4 | 5 if nested => Place::Lower,
-            4.. if n_leaves > 1 => Place::Root,
-            _ => Place::Own(0),
-        };
-        plan.push(present.into_iter().map(|t| (t, choose(rng))).collect());
-    }
-    // The lowest domain wins: what a leaf sends to the root stops below if a neighbour has put it into the domain
-    // there.
-    for group in groups.iter().filter(|group| group.len() > 1) {
-        let domain: BTreeSet<TermId> = (group.iter().flat_map(|&leaf| &plan[leaf]))
-            .filter(|(_, place)| **place == Place::Lower)
-            .map(|(&t, _)| t)
-            .collect();
-        for &leaf in group {
-            for (t, place) in &mut plan[leaf] {
-                if *place == Place::Root && domain.contains(t) {
-                    *place = Place::Lower;
-                }
-            }
-        }
-    }
-
-    let simple = |leaf: usize| {
-        let kept = |place: Place| project(&original, &plan, &[leaf], |_, p| p == place);
-        let chunks = [Place::Own(0), Place::Own(1)].into_iter().map(kept).filter(|chunk| chunk.n_distinct() > 0);
-        let term_chunk = plan[leaf].iter().filter(|(_, place)| **place == Place::TermChunk).map(|(&t, _)| t).collect();
-        Node::Simple(Simple { size: original[leaf].len() as u32, record_chunks: chunks.collect(), term_chunk })
-    };
-    let split = rng.random_range(1..4);
-    let join = |leaves: &[usize], members: Vec<Node>, place: Place| {
-        // Terms are dealt to one or two shared chunks by a coin that depends on the term alone.
-        let chunks =
-            [0, 1].map(|side| project(&original, &plan, leaves, |t, p| p == place && (t % split == 0) == (side == 0)));
-        let shared_chunks = chunks.into_iter().filter(|chunk| chunk.n_distinct() > 0).collect();
-        let size = members.iter().map(Node::size).sum();
-        Node::Joint(Joint { size, members, shared_chunks })
-    };
-    let member = |group: &Vec<usize>| match group[..] {
-        [leaf] => simple(leaf),
-        _ => join(group, group.iter().map(|&leaf| simple(leaf)).collect(), Place::Lower),
-    };
-    let members: Vec<Node> = groups.iter().map(member).collect();
-    let root = match n_leaves {
-        1 => simple(0),
-        _ => join(&(0..n_leaves).collect::<Vec<_>>(), members, Place::Root),
-    };
-    (root, original)
-}
-
-/// Where the generator sends a term of a leaf.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Own(usize),
-    TermChunk,
-    Lower,
-    Root,
-}
-
-/// The chunk of what `takes` picks from the records of `leaves`, given the term and the leaf's plan for it.
-fn project(
-    original: &[Vec<Vec<TermId>>],
-    plan: &[BTreeMap<TermId, Place>],
-    leaves: &[usize],
-    takes: impl Fn(TermId, Place) -> bool,
-) -> Chunk {
-    let parts =
-        leaves.iter().flat_map(|&leaf| original[leaf].iter().map(move |record| (record.iter().copied(), &plan[leaf])));
-    chunk(parts.map(|(record, plan)| record.filter(|t| takes(*t, plan[t])).collect()))
-}
-
-/// No more worlds than this: every subrecord anywhere among the chunk's records, every term in any set of records.
-fn n_worlds_bound(layout: &Layout) -> f64 {
-    let mut bound = 1.0;
-    for leaf in &layout.leaves {
-        bound *= (2_f64.powi(leaf.size as i32) - 1.0).powi(leaf.term_chunk.len() as i32);
-    }
-    for chunk in &layout.chunks {
-        let mut free = layout.leaves[chunk.leaves.clone()].iter().map(|leaf| leaf.size).sum::<usize>();
-        for subrecord in &chunk.subrecords {
-            for i in 0..subrecord.count {
-                bound *= free as f64 / (i + 1) as f64;
-                free -= 1;
-            }
-        }
-    }
-    bound
-}
-
 // ---- Notation: terms are small letters, "ab ab c" is a bag of subrecords -------------------------------------------
-
-fn ids(letters: &str) -> Vec<TermId> {
-    let mut ids: Vec<TermId> = letters.bytes().map(|letter| TermId::from(letter - b'a')).collect();
-    ids.sort_unstable();
-    ids
-}
-
-fn bits(letters: &str) -> Terms {
-    ids(letters).into_iter().map(|t| 1 << t).sum()
-}
 
 fn listed(record: Terms) -> Vec<TermId> {
     (0..64).filter(|t| record >> t & 1 == 1).collect()
-}
-
-fn chunk(subrecords: impl Iterator<Item = Vec<TermId>>) -> Chunk {
-    let mut bag: BTreeMap<Vec<TermId>, u32> = BTreeMap::new();
-    for subrecord in subrecords.filter(|subrecord| !subrecord.is_empty()) {
-        *bag.entry(subrecord).or_default() += 1;
-    }
-    let domain: BTreeSet<TermId> = bag.keys().flatten().copied().collect();
-    let mut chunk = Chunk::new(domain.into_iter().collect());
-    bag.iter().for_each(|(subrecord, &count)| chunk.push(subrecord, count));
-    chunk
-}
-
-fn chunks(texts: &[&str]) -> Vec<Chunk> {
-    texts.iter().map(|text| chunk(text.split(' ').map(ids))).collect()
-}
-
-fn leaf(size: u32, record_chunks: &[&str], term_chunk: &str) -> Node {
-    Node::Simple(Simple { size, record_chunks: chunks(record_chunks), term_chunk: ids(term_chunk) })
-}
-
-fn joint(members: Vec<Node>, shared_chunks: &[&str]) -> Node {
-    Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks: chunks(shared_chunks) })
 }
 
 fn lemma_3_counterexample() -> Node {
@@ -466,16 +313,6 @@ fn lemma_3_counterexample() -> Node {
 
 fn dataset(records: &[&str]) -> Dataset {
     Dataset::from_texts(records.iter().map(|record| record.chars().map(String::from)))
-}
-
-/// A release whose dictionary is the alphabet, while datasets number letters as they come: ids differ, texts agree.
-fn release(k: u32, m: u32, records: u64, roots: Vec<Node>) -> Disassociated {
-    let alphabet = Dataset::from_texts([('a'..='z').map(String::from)]);
-    Disassociated { header: Header { k, m, records }, dictionary: alphabet.dictionary, roots }
-}
-
-fn support(world: &[Vec<Terms>], itemset: Terms) -> u64 {
-    world.iter().flatten().filter(|&&record| record & itemset == itemset).count() as u64
 }
 
 /// How many of `worlds` have which support of an itemset.

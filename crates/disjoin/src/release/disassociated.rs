@@ -119,10 +119,14 @@ impl Chunk {
 
     /// The distinct subrecords with their counts.
     pub fn subrecords(&self) -> impl ExactSizeIterator<Item = (&[TermId], u32)> + Clone {
-        (0..self.ends.len()).map(|i| {
-            let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-            (&self.items[start..self.ends[i] as usize], self.counts[i])
-        })
+        (0..self.ends.len()).map(|i| self.subrecord(i))
+    }
+
+    /// The `i`-th distinct subrecord with its count.
+    #[inline]
+    pub fn subrecord(&self, i: usize) -> (&[TermId], u32) {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        (&self.items[start..self.ends[i] as usize], self.counts[i])
     }
 
     /// The number of distinct subrecords.

@@ -59,6 +59,15 @@ pub trait RootSink {
     fn finish(self) -> Result<()>;
 }
 
+/// Reads a whole release into memory.
+pub fn load(from: &mut impl RootStream) -> Result<Disassociated> {
+    let mut release = Disassociated { header: from.header(), dictionary: Dictionary::default(), roots: Vec::new() };
+    while let Some(root) = from.next_root(&mut release.dictionary)? {
+        release.roots.push(root);
+    }
+    Ok(release)
+}
+
 /// Copies a release root by root, each in canonical order, and finishes it; returns the number of roots.
 ///
 /// The order of the roots is kept: it is canonical already if the source was, and cannot be made so without holding

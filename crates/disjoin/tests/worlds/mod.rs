@@ -24,7 +24,9 @@
 
 pub(crate) mod flow;
 pub(crate) mod guarantee;
+pub(crate) mod letters;
 pub(crate) mod literal;
+pub(crate) mod random;
 pub(crate) mod states;
 
 use std::collections::{BTreeMap, BTreeSet};

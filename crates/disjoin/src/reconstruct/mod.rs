@@ -1,0 +1,26 @@
+//! What may the original have been? Random reconstructions, and estimates with bounds that need none.
+//!
+//! A release says which subrecords there were and in which cluster, not which of them belonged to the same person. Two
+//! readings of that are kept apart here:
+//!
+//! * *Possible originals* (reading I0): every dataset that fits the release and has no empty record. [`Estimate`]'s
+//!   bounds speak of all of them: they hold whatever the original was.
+//! * *The placement law*: every subrecord lies in each record where it may lie with the same probability, and chunks
+//!   are placed independently. [`expectation`] is its mean in closed form, and [`reconstruct`](reconstruct()) draws
+//!   from it.
+//!
+//! [`Model`] is the release laid out for both.
+
+mod bounds;
+mod deviation;
+mod estimate;
+mod fit;
+mod model;
+mod pairs;
+mod rounding;
+mod sample;
+
+pub use estimate::{Estimate, estimate, expectation};
+pub use model::Model;
+pub use pairs::pair_expectations;
+pub use sample::{Multiplicity, Reconstruction, Sampling, reconstruct};

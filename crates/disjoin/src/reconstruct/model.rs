@@ -1,0 +1,573 @@
+//! A release laid out for questions about records: which leaf may hold which term, and by which subrecords.
+//!
+//! In a leaf, a term is *owned* by the lowest place that has it in its domain: a record chunk or the term chunk of the
+//! leaf, else a shared chunk of the lowest joint cluster above it. A shared subrecord may lie in a leaf only if its chunk
+//! owns all of its terms there. Subrecords that may lie in the same leaves form a *class*; a chunk without conflicts has
+//! one class, and a record chunk's class has one leaf.
+//!
+//! Paper:      terrovitis2012, section 3 (reconstruction), section 5 (conflicts of Lemma 3)
+//! Promises:   a release that no dataset can have is refused where that shows without search
+//! Cost:       O(leaf, term) pairs; one bit per subrecord and term of a chunk
+//! Checked by: tests/estimate.rs, against worlds that are laid out by other code
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::fit;
+use super::sample::Multiplicity;
+use crate::data::TermId;
+use crate::error::{Error, Place, Result};
+use crate::release::{Chunk, Disassociated, Node, Simple};
+
+/// Roots that one task lays out at a time; nothing depends on it.
+const BLOCK: usize = 256;
+
+/// In the place of a bag: the term chunk.
+pub(super) const TERM_CHUNK: u32 = u32::MAX;
+
+/// A release, laid out. It borrows the release, and keeps for every term the leaves that may hold it.
+pub struct Model<'a> {
+    pub(super) release: &'a Disassociated,
+    pub(super) multiplicity: Multiplicity,
+    pub(super) leaves: Vec<Leaf<'a>>,
+    pub(super) bags: Vec<Bag<'a>>,
+    pub(super) classes: Vec<Class>,
+    /// For each root, its leaves and its bags.
+    pub(super) roots: Vec<(Range<u32>, Range<u32>)>,
+    /// For each bit of each bag, the position of the subrecord in its chunk.
+    pub(super) occurrences: Vec<u32>,
+    pub(super) masks: Vec<u64>,
+    /// Which leaves may hold a term, and how.
+    postings: Vec<Posting>,
+    /// End of each term in `postings`.
+    ends: Vec<usize>,
+    /// Which terms a leaf may hold, and how.
+    owned: Vec<Owned>,
+    /// End of each leaf in `owned`.
+    owned_ends: Vec<usize>,
+}
+
+/// A simple cluster.
+pub(super) struct Leaf<'a> {
+    pub(super) simple: &'a Simple,
+    pub(super) root: u32,
+    /// Its record chunks.
+    pub(super) bags: Range<u32>,
+    /// Shared subrecords that may lie here.
+    pub(super) n_guests: u64,
+}
+
+impl Leaf<'_> {
+    pub(super) fn size(&self) -> u64 {
+        u64::from(self.simple.size)
+    }
+}
+
+/// A record chunk or a shared chunk: a bag of subrecords, each of which is a bit.
+pub(super) struct Bag<'a> {
+    pub(super) chunk: &'a Chunk,
+    /// The leaves below it.
+    pub(super) leaves: Range<u32>,
+    pub(super) classes: Range<u32>,
+    /// Where its bits begin in `occurrences`.
+    pub(super) first: usize,
+    /// Where its masks begin: one for each term of its domain.
+    pub(super) first_mask: usize,
+    pub(super) n_subrecords: u32,
+    /// How much likelier than elsewhere a record of each leaf takes a subrecord, if that is not 1 everywhere.
+    pub(super) tilt: Option<Box<[f64]>>,
+    /// If there are several classes: its leaves, those together in which the same classes may lie.
+    pub(super) regions: Box<[Box<[u32]>]>,
+}
+
+impl Bag<'_> {
+    /// The number of words of a mask.
+    pub(super) fn words(&self) -> usize {
+        words(self.n_subrecords)
+    }
+
+    /// The factor of one leaf in the law.
+    pub(super) fn tilt_of(&self, leaf: u32) -> f64 {
+        self.tilt.as_ref().map_or(1.0, |tilt| tilt[(leaf - self.leaves.start) as usize])
+    }
+}
+
+/// Subrecords of a bag that may lie in the same leaves; their bits follow each other.
+pub(super) struct Class {
+    pub(super) bits: Range<u32>,
+    /// Where they may lie, if not in all leaves of the bag: a bit for each leaf of the bag.
+    pub(super) only: Option<Box<[u64]>>,
+    /// The number of records where they may lie, tilted. Such a subrecord is in a given one with probability
+    /// tilt / `records`.
+    pub(super) records: f64,
+}
+
+impl Class {
+    /// Whether its subrecords may lie in the `at`-th leaf of the bag.
+    #[inline]
+    pub(super) fn may_lie(&self, at: u32) -> bool {
+        self.only.as_ref().is_none_or(|only| only[at as usize / 64] >> (at % 64) & 1 == 1)
+    }
+}
+
+/// That a leaf may hold a term.
+#[derive(Clone, Copy)]
+pub(super) struct Posting {
+    pub(super) leaf: u32,
+    /// The bag that owns the term there, or [`TERM_CHUNK`].
+    pub(super) bag: u32,
+    /// Where the mask begins: the bag's subrecords with the term, whether they may lie in the leaf or not.
+    pub(super) mask: u32,
+}
+
+impl<'a> Model<'a> {
+    /// Lays a release out.
+    pub fn new(release: &'a Disassociated) -> Result<Self> {
+        let parts: Vec<Part<'a>> = release
+            .roots
+            .par_chunks(BLOCK)
+            .enumerate()
+            .map(|(block, roots)| Part::new(roots, block * BLOCK, release.dictionary.len()))
+            .collect::<Result<_>>()?;
+        let mut model = Model {
+            release,
+            multiplicity: Multiplicity::One,
+            leaves: Vec::new(),
+            bags: Vec::new(),
+            classes: Vec::new(),
+            roots: Vec::new(),
+            occurrences: Vec::new(),
+            masks: Vec::new(),
+            postings: Vec::new(),
+            ends: vec![0; release.dictionary.len()],
+            owned: Vec::new(),
+            owned_ends: Vec::new(),
+        };
+        let n_words: usize = parts.iter().map(|part| part.masks.len()).sum();
+        if u32::try_from(n_words).is_err() {
+            let problem = "has more than 2^32 words of subrecords";
+            return Err(Error::input(Place::file("the release"), problem).with_hint("split it, and ask its parts"));
+        }
+        model.index(&parts);
+        parts.into_iter().for_each(|part| model.append(part));
+        let records: u64 = model.leaves.iter().map(Leaf::size).sum();
+        if records != release.header.records {
+            let problem = format!("says {} records, but its clusters have {records}", release.header.records);
+            return Err(Error::input(Place::file("the release"), problem).with_hint("run disjoin verify on it"));
+        }
+        Ok(model)
+    }
+
+    /// The same, with another assumption about the terms of term chunks.
+    #[must_use]
+    pub fn with_multiplicity(self, multiplicity: Multiplicity) -> Self {
+        Model { multiplicity, ..self }
+    }
+
+    /// E[mu] and E[mu (mu-1)] of a term in the term chunk of a leaf.
+    pub(super) fn multiplicity_in(&self, leaf: u32) -> (f64, f64) {
+        self.multiplicity.moments(self.release.header.k, self.leaves[leaf as usize].simple.size)
+    }
+
+    /// The release that is laid out.
+    pub fn release(&self) -> &'a Disassociated {
+        self.release
+    }
+
+    /// The leaves that may hold `term`, ascending.
+    pub(super) fn postings(&self, term: TermId) -> &[Posting] {
+        let term = term as usize;
+        let start = if term == 0 { 0 } else { self.ends[term - 1] };
+        &self.postings[start..self.ends[term]]
+    }
+
+    /// The mask of a posting. Those of term chunks have none.
+    #[inline]
+    pub(super) fn mask(&self, bag: u32, mask: u32) -> &[u64] {
+        if bag == TERM_CHUNK {
+            return &[];
+        }
+        &self.masks[mask as usize..mask as usize + self.bags[bag as usize].words()]
+    }
+
+    /// The classes of a bag.
+    #[inline]
+    pub(super) fn classes_of(&self, bag: &Bag) -> &[Class] {
+        &self.classes[bag.classes.start as usize..bag.classes.end as usize]
+    }
+
+    /// The probability that a given record of `leaf` holds one of the masked subrecords.
+    #[inline]
+    pub(super) fn marginal(&self, bag: &Bag, leaf: u32, mask: &[u64]) -> f64 {
+        let at = leaf - bag.leaves.start;
+        let weight = match self.classes_of(bag) {
+            [class] if class.may_lie(at) => popcount(mask) as f64 / class.records,
+            classes => (classes.iter().filter(|class| class.may_lie(at)))
+                .map(|class| popcount_within(mask, &class.bits) as f64 / class.records)
+                .sum(),
+        };
+        weight * bag.tilt_of(leaf)
+    }
+
+    /// How many of the masked subrecords may lie in a leaf.
+    pub(super) fn count(&self, bag: &Bag, leaf: u32, mask: &[u64]) -> u64 {
+        let classes = self.classes_of(bag).iter().filter(|class| class.may_lie(leaf - bag.leaves.start));
+        classes.map(|class| popcount_within(mask, &class.bits)).sum()
+    }
+
+    /// Sorts the parts' entries by term, leaves ascending within.
+    fn index(&mut self, parts: &[Part]) {
+        for owned in parts.iter().flat_map(|part| &part.owned) {
+            self.ends[owned.term as usize] += 1;
+        }
+        let mut next = Vec::with_capacity(self.ends.len());
+        let mut end = 0;
+        for count in &mut self.ends {
+            next.push(end);
+            end += *count;
+            *count = end;
+        }
+        self.postings = vec![Posting { leaf: 0, bag: 0, mask: 0 }; end];
+        let (mut first_leaf, mut first_bag, mut first_mask) = (0, 0, 0);
+        for part in parts {
+            let mut start = 0;
+            for (leaf, &end) in (first_leaf..).zip(&part.owned_ends) {
+                for owned in &part.owned[start..end] {
+                    let next = &mut next[owned.term as usize];
+                    let (bag, mask) = shifted(owned.bag, owned.mask, first_bag, first_mask);
+                    self.postings[*next] = Posting { leaf, bag, mask };
+                    *next += 1;
+                }
+                start = end;
+            }
+            first_leaf += part.leaves.len() as u32;
+            first_bag += part.bags.len() as u32;
+            first_mask += part.masks.len() as u32;
+        }
+    }
+
+    fn append(&mut self, part: Part<'a>) {
+        let shift = |range: Range<u32>, by: usize| range.start + by as u32..range.end + by as u32;
+        let (leaves, bags, classes) = (self.leaves.len(), self.bags.len(), self.classes.len());
+        let (roots, occurrences) = (self.roots.len() as u32, self.occurrences.len());
+        let (first_bag, first_mask, first_owned) = (bags as u32, self.masks.len() as u32, self.owned.len());
+        self.leaves.extend(part.leaves.into_iter().map(|leaf| Leaf {
+            root: leaf.root + roots,
+            bags: shift(leaf.bags, bags),
+            ..leaf
+        }));
+        self.bags.extend(part.bags.into_iter().map(|bag| Bag {
+            leaves: shift(bag.leaves, leaves),
+            classes: shift(bag.classes, classes),
+            first: bag.first + occurrences,
+            first_mask: bag.first_mask + first_mask as usize,
+            regions:
+                bag.regions.into_iter().map(|leaf| leaf.iter().map(|leaf| leaf + leaves as u32).collect()).collect(),
+            ..bag
+        }));
+        self.classes.extend(part.classes);
+        self.roots.extend(part.roots.into_iter().map(|(l, b)| (shift(l, leaves), shift(b, bags))));
+        self.occurrences.extend(part.occurrences);
+        self.masks.extend(part.masks);
+        self.owned.extend(part.owned.into_iter().map(|owned| {
+            let (bag, mask) = shifted(owned.bag, owned.mask, first_bag, first_mask);
+            Owned { bag, mask, ..owned }
+        }));
+        self.owned_ends.extend(part.owned_ends.into_iter().map(|end| end + first_owned));
+    }
+
+    /// The terms that a leaf may hold, those of its own chunks first.
+    pub(super) fn owned(&self, leaf: u32) -> &[Owned] {
+        let leaf = leaf as usize;
+        let start = if leaf == 0 { 0 } else { self.owned_ends[leaf - 1] };
+        &self.owned[start..self.owned_ends[leaf]]
+    }
+}
+
+fn shifted(bag: u32, mask: u32, first_bag: u32, first_mask: u32) -> (u32, u32) {
+    if bag == TERM_CHUNK { (bag, mask) } else { (bag + first_bag, mask + first_mask) }
+}
+
+/// The number of ones.
+pub(super) fn popcount(mask: &[u64]) -> u64 {
+    mask.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// The number of ones at the positions `bits`.
+pub(super) fn popcount_within(mask: &[u64], bits: &Range<u32>) -> u64 {
+    let mut count = 0;
+    for (i, &word) in mask.iter().enumerate() {
+        let first = 64 * i as u32;
+        let from = bits.start.saturating_sub(first).min(64);
+        let to = bits.end.saturating_sub(first).min(64);
+        if from < to {
+            let inside = (u64::MAX >> (64 - (to - from))) << from;
+            count += u64::from((word & inside).count_ones());
+        }
+    }
+    count
+}
+
+fn words(n_subrecords: u32) -> usize {
+    n_subrecords.div_ceil(64) as usize
+}
+
+/// A term that a leaf may hold.
+#[derive(Clone, Copy)]
+pub(super) struct Owned {
+    pub(super) term: TermId,
+    /// As in [`Posting`].
+    pub(super) bag: u32,
+    pub(super) mask: u32,
+}
+
+/// Some roots, laid out on their own: numbers begin at 0.
+struct Part<'a> {
+    leaves: Vec<Leaf<'a>>,
+    bags: Vec<Bag<'a>>,
+    classes: Vec<Class>,
+    roots: Vec<(Range<u32>, Range<u32>)>,
+    occurrences: Vec<u32>,
+    masks: Vec<u64>,
+    owned: Vec<Owned>,
+    owned_ends: Vec<usize>,
+    /// For each leaf of the present root, the bags of the joint clusters above it, lower ones first.
+    above: Vec<Vec<u32>>,
+    /// For each bag of the present root, the first bag of the same cluster, and which of its terms which leaf has
+    /// elsewhere.
+    draft: Vec<Draft>,
+    /// For each term, the last leaf that owns it, and by which bag.
+    seen: Vec<(u32, u32)>,
+}
+
+/// What is known of a bag before all leaves have been looked at.
+struct Draft {
+    first_of_cluster: u32,
+    /// Pairs of a leaf and a position in the chunk's domain.
+    taken: Vec<(u32, u32)>,
+}
+
+/// Why a root is refused.
+type Check<T = ()> = std::result::Result<T, &'static str>;
+
+impl<'a> Part<'a> {
+    fn new(roots: &'a [Node], first_root: usize, n_terms: usize) -> Result<Self> {
+        let mut part = Part {
+            leaves: Vec::new(),
+            bags: Vec::new(),
+            classes: Vec::new(),
+            roots: Vec::new(),
+            occurrences: Vec::new(),
+            masks: Vec::new(),
+            owned: Vec::new(),
+            owned_ends: Vec::new(),
+            above: Vec::new(),
+            draft: Vec::new(),
+            seen: vec![(u32::MAX, 0); n_terms],
+        };
+        for (i, root) in roots.iter().enumerate() {
+            // The header is line 1.
+            let place = || Place::line("the release", (first_root + i) as u64 + 2);
+            part.add_root(root).map_err(|problem| {
+                Error::input(place(), format!("no dataset can have this cluster: {problem}"))
+                    .with_hint("run disjoin verify on the release")
+            })?;
+        }
+        Ok(part)
+    }
+
+    fn add_root(&mut self, root: &'a Node) -> Check {
+        let (leaf, bag) = (self.leaves.len() as u32, self.bags.len() as u32);
+        self.above.clear();
+        self.draft.clear();
+        self.add_node(root, leaf)?;
+        let (leaves, bags) = (leaf..self.leaves.len() as u32, bag..self.bags.len() as u32);
+        leaves.clone().try_for_each(|leaf| self.own(leaf, leaves.start, bags.start))?;
+        bags.clone().try_for_each(|id| self.finish_bag(id, bags.start))?;
+        leaves.clone().try_for_each(|leaf| self.check_filled(leaf))?;
+        self.roots.push((leaves, bags));
+        Ok(())
+    }
+
+    fn add_node(&mut self, node: &'a Node, first_leaf: u32) -> Check {
+        let (leaf, first_bag) = (self.leaves.len() as u32, self.bags.len() as u32);
+        match node {
+            Node::Simple(simple) => {
+                simple.record_chunks.iter().try_for_each(|chunk| self.add_bag(chunk, leaf..leaf + 1, first_bag))?;
+                let bags = first_bag..self.bags.len() as u32;
+                self.leaves.push(Leaf { simple, root: self.roots.len() as u32, bags, n_guests: 0 });
+                self.above.push(Vec::new());
+            }
+            Node::Joint(joint) => {
+                joint.members.iter().try_for_each(|member| self.add_node(member, first_leaf))?;
+                let first_bag = self.bags.len() as u32;
+                let leaves = leaf..self.leaves.len() as u32;
+                joint.shared_chunks.iter().try_for_each(|chunk| self.add_bag(chunk, leaves.clone(), first_bag))?;
+                for above in &mut self.above[(leaf - first_leaf) as usize..] {
+                    above.extend(first_bag..self.bags.len() as u32);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a bag as far as its chunk says.
+    fn add_bag(&mut self, chunk: &'a Chunk, leaves: Range<u32>, first_of_cluster: u32) -> Check {
+        let first = self.occurrences.len();
+        let n_subrecords = u32::try_from(chunk.n_subrecords()).map_err(|_| "a chunk has 2^32 subrecords or more")?;
+        let first_mask = self.masks.len();
+        let draft = Draft { first_of_cluster, taken: Vec::new() };
+        self.masks.resize(self.masks.len() + words(n_subrecords) * chunk.terms.len(), 0);
+        self.occurrences.resize(first + n_subrecords as usize, 0);
+        self.bags.push(Bag {
+            chunk,
+            leaves,
+            classes: 0..0,
+            first,
+            first_mask,
+            n_subrecords,
+            tilt: None,
+            regions: Box::new([]),
+        });
+        self.draft.push(draft);
+        Ok(())
+    }
+
+    /// Lists the terms that a leaf may hold, and notes which of them bags above cannot put there.
+    fn own(&mut self, leaf: u32, first_leaf: u32, first_bag: u32) -> Check {
+        let simple = self.leaves[leaf as usize].simple;
+        for &term in &simple.term_chunk {
+            self.seen[term as usize] = (leaf, TERM_CHUNK);
+            self.owned.push(Owned { term, bag: TERM_CHUNK, mask: 0 });
+        }
+        let above = std::mem::take(&mut self.above[(leaf - first_leaf) as usize]);
+        for id in self.leaves[leaf as usize].bags.clone().chain(above) {
+            let bag = &self.bags[id as usize];
+            let draft = &mut self.draft[(id - first_bag) as usize];
+            let words = bag.words() as u32;
+            for (&term, at) in bag.chunk.terms.iter().zip(0..) {
+                let (owner, by) = self.seen[term as usize];
+                if owner != leaf {
+                    self.seen[term as usize] = (leaf, id);
+                    self.owned.push(Owned { term, bag: id, mask: bag.first_mask as u32 + at * words });
+                } else if bag.leaves.len() == 1 || (by != TERM_CHUNK && by >= draft.first_of_cluster) {
+                    return Err("a term is in two chunks of one cluster");
+                } else {
+                    draft.taken.push((leaf, at));
+                }
+            }
+        }
+        self.owned_ends.push(self.owned.len());
+        Ok(())
+    }
+
+    /// Finds a bag's classes and their law, and gives every subrecord its bit.
+    fn finish_bag(&mut self, id: u32, first_bag: u32) -> Check {
+        let draft = &self.draft[(id - first_bag) as usize];
+        let bag = &mut self.bags[id as usize];
+        let leaves = &self.leaves[bag.leaves.start as usize..bag.leaves.end as usize];
+        let sizes: Vec<f64> = leaves.iter().map(|leaf| leaf.size() as f64).collect();
+        let first_class = self.classes.len();
+        let order = classes_of(bag, draft, &sizes, &mut self.classes)?;
+        bag.classes = first_class as u32..self.classes.len() as u32;
+        bag.tilt = fit::tilt(&mut self.classes[first_class..], &sizes)?;
+        bag.regions = regions_of(&self.classes[first_class..], bag.leaves.clone());
+        let words = bag.words();
+        let mut bit = 0;
+        for &i in &order {
+            let (terms, count) = bag.chunk.subrecord(i as usize);
+            for bit in bit..bit + count as usize {
+                self.occurrences[bag.first + bit] = i;
+                for term in terms {
+                    // A subrecord lies within its chunk's domain: both readers check it.
+                    let at = bag.chunk.terms.binary_search(term).map_err(|_| "a subrecord is outside its chunk")?;
+                    self.masks[bag.first_mask + at * words + bit / 64] |= 1 << (bit % 64);
+                }
+            }
+            bit += count as usize;
+        }
+        if bag.leaves.len() > 1 {
+            for leaf in bag.leaves.clone() {
+                let classes = self.classes[first_class..].iter().filter(|class| class.may_lie(leaf - bag.leaves.start));
+                self.leaves[leaf as usize].n_guests += classes.map(|class| class.bits.len() as u64).sum::<u64>();
+            }
+        }
+        Ok(())
+    }
+
+    fn check_filled(&self, leaf: u32) -> Check {
+        let leaf = &self.leaves[leaf as usize];
+        let bags = &self.bags[leaf.bags.start as usize..leaf.bags.end as usize];
+        let filled = leaf.n_guests + bags.iter().map(|bag| u64::from(bag.n_subrecords)).sum::<u64>();
+        let is_filled = !leaf.simple.term_chunk.is_empty() || filled >= leaf.size();
+        if is_filled { Ok(()) } else { Err("it has more records than there is content for") }
+    }
+}
+
+/// The leaves of a bag by the classes that may lie in them; nothing if there is one class.
+fn regions_of(classes: &[Class], leaves: Range<u32>) -> Box<[Box<[u32]>]> {
+    if classes.len() < 2 {
+        return Box::new([]);
+    }
+    let welcome = |leaf: u32| -> Vec<bool> { classes.iter().map(|class| class.may_lie(leaf - leaves.start)).collect() };
+    let mut sorted: Vec<(Vec<bool>, u32)> = leaves.clone().map(|leaf| (welcome(leaf), leaf)).collect();
+    sorted.sort_unstable();
+    let alike = sorted.chunk_by(|a, b| a.0 == b.0);
+    alike.map(|region| region.iter().map(|&(_, leaf)| leaf).collect()).collect()
+}
+
+/// Adds the classes of a bag to `classes`; returns its distinct subrecords in their order.
+fn classes_of(bag: &Bag, draft: &Draft, sizes: &[f64], classes: &mut Vec<Class>) -> Check<Vec<u32>> {
+    let n_distinct = bag.chunk.n_distinct() as u32;
+    if draft.taken.is_empty() {
+        classes.push(Class { bits: 0..bag.n_subrecords, only: None, records: sizes.iter().sum() });
+        return Ok((0..n_distinct).collect());
+    }
+    // For each term, the leaves that have it elsewhere; for each subrecord, those that have none of its terms.
+    let words = sizes.len().div_ceil(64);
+    let mut elsewhere = vec![0_u64; words * bag.chunk.terms.len()];
+    for &(leaf, at) in &draft.taken {
+        let leaf = leaf - bag.leaves.start;
+        elsewhere[at as usize * words + leaf as usize / 64] |= 1 << (leaf % 64);
+    }
+    let may_lie = |i: u32| -> Box<[u64]> {
+        let mut only: Box<[u64]> = vec![u64::MAX; words].into();
+        only[words - 1] = u64::MAX >> ((64 - sizes.len() % 64) % 64);
+        for term in bag.chunk.subrecord(i as usize).0 {
+            let at = bag.chunk.terms.binary_search(term).unwrap_or(0);
+            only.iter_mut().zip(&elsewhere[at * words..]).for_each(|(only, elsewhere)| *only &= !elsewhere);
+        }
+        only
+    };
+    let mut sorted: Vec<(Box<[u64]>, u32)> = (0..n_distinct).map(|i| (may_lie(i), i)).collect();
+    sorted.sort_unstable();
+    let mut end = 0;
+    for alike in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let start = end;
+        end += alike.iter().map(|&(_, i)| bag.chunk.subrecord(i as usize).1).sum::<u32>();
+        let mut class = Class { bits: start..end, only: Some(alike[0].0.clone()), records: 0.0 };
+        let here = (0_u32..).zip(sizes).filter(|&(at, _)| class.may_lie(at));
+        (class.records, class.only) = match here.clone().count() {
+            0 => return Err("a shared subrecord has terms that every member has elsewhere"),
+            n if n == sizes.len() => (here.map(|(_, size)| size).sum(), None),
+            _ => (here.map(|(_, size)| size).sum(), class.only.clone()),
+        };
+        classes.push(class);
+    }
+    Ok(sorted.into_iter().map(|(_, i)| i).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ones_are_counted_within_a_range() {
+        let mask = [u64::MAX, 0b1011, u64::MAX];
+        for (bits, expected) in [(0..0, 0), (0..64, 64), (63..66, 3), (64..67, 2), (130..131, 1), (0..192, 131)] {
+            assert_eq!(popcount_within(&mask, &bits), expected, "{bits:?}");
+        }
+        assert_eq!(popcount(&mask), 131);
+    }
+}

@@ -2,12 +2,14 @@
 
 mod dictionary;
 mod hierarchy;
+pub mod mine;
 pub mod risk;
 mod support;
 mod transactions;
 
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
+pub use mine::{Itemset, Mining, top_k};
 pub use risk::{Profile, Risk, profile, risk};
 pub use support::supports;
 pub use transactions::{RecordId, Transactions};

@@ -10,9 +10,9 @@
 
 mod worlds;
 
-use disjoin::data::{TermId, Transactions};
+use disjoin::data::{Mining, TermId, Transactions};
 use disjoin::reconstruct::{
-    Estimate, Model, Multiplicity, Sampling, estimate, expectation, pair_expectations, reconstruct,
+    Estimate, Model, Multiplicity, Sampling, estimate, expectation, pair_expectations, reconstruct, top_expected,
 };
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
@@ -236,6 +236,37 @@ fn expectations_of_the_papers_figures() {
     assert_eq!((found.lower, found.upper, found.expected), (1, 1, 1.0));
 }
 
+#[test]
+fn the_best_itemsets_are_those_of_all() {
+    for seed in 0..600 {
+        let mut rng = ChaCha8Rng::seed_from_u64(2_000_000 + seed);
+        let (n_records, n_terms) = (rng.random_range(2..=14), rng.random_range(2..=7));
+        let (root, _) = truthful(&mut rng, n_records, n_terms);
+        let release = copies(&root, 2);
+        let Ok(model) = Model::new(&release) else { continue };
+        let min_length = rng.random_range(1..=4);
+        let max_length = rng.random_range(min_length..=5);
+        let excludes = |a: TermId, b: TermId| a == 0 && b == 1;
+        let k = rng.random_range(1..40);
+        let mining = Mining { k, min_length, max_length, excludes: (seed % 2 == 0).then_some(&excludes) };
+        let found = top_expected(&model, &mining).unwrap();
+        let terms: Vec<TermId> = (0..n_terms as TermId).collect();
+        let mut all: Vec<(f64, Vec<TermId>)> = subsets(&terms, max_length)
+            .into_iter()
+            .filter(|set| set.len() >= min_length && !(seed % 2 == 0 && set.starts_with(&[0, 1])))
+            .map(|set| (expectation(&model, &set), set))
+            .filter(|(expected, _)| *expected > 0.0)
+            .collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.len().cmp(&b.1.len())).then(a.1.cmp(&b.1)));
+        assert_eq!(found.len(), all.len().min(k), "seed {seed}");
+        for (itemset, (expected, _)) in found.iter().zip(&all) {
+            // Ties to a millionth may be in another order: supports must agree, and be those of the itemsets.
+            assert!((itemset.support - expected).abs() < 2e-6, "seed {seed}: {itemset:?}");
+            assert!((expectation(&model, &itemset.terms) - expected).abs() < 2e-6, "seed {seed}: {itemset:?}");
+        }
+    }
+}
+
 // ---- Reconstructions -----------------------------------------------------------------------------------------------------
 
 /// The records of one draw, leaf by leaf. No record is empty.
@@ -382,9 +413,9 @@ fn impossible_clusters_are_refused_by_line() {
     for (root, problem) in [
         (leaf(2, &["a a a"], ""), "more subrecords than there are records"),
         (leaf(3, &["a a"], ""), "more records than there is content"),
-        (leaf(2, &["a a"], "a"), "in two of its chunks"),
+        (leaf(2, &["a a"], "a"), "in two chunks of one cluster"),
         (joint(vec![leaf(2, &["a a"], ""), leaf(2, &["a a"], "")], &["a"]), "every member has elsewhere"),
-        (joint(vec![leaf(2, &["a a"], ""), leaf(2, &["b b"], "")], &["x x", "x"]), "two of its shared chunks"),
+        (joint(vec![leaf(2, &["a a"], ""), leaf(2, &["b b"], "")], &["x x", "x"]), "in two chunks of one cluster"),
         (joint(vec![leaf(2, &["a a"], ""), leaf(2, &["b b"], "")], &["x x x x x"]), "more subrecords than"),
         (joint(vec![leaf(2, &["a a"], ""), leaf(2, &["b b"], "")], &["ax ax ax x"]), "find no room"),
     ] {

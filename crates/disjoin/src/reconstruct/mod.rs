@@ -11,16 +11,21 @@
 //!
 //! [`Model`] is the release laid out for both.
 
-mod bounds;
-mod deviation;
 mod estimate;
 mod fit;
+mod kind;
+mod level;
+mod mine;
 mod model;
+mod own;
 mod pairs;
 mod rounding;
 mod sample;
 
 pub use estimate::{Estimate, estimate, expectation};
+pub(crate) use mine::to_a_millionth;
+pub use mine::top_expected;
 pub use model::Model;
 pub use pairs::pair_expectations;
-pub use sample::{Multiplicity, Reconstruction, Sampling, reconstruct};
+pub(crate) use pairs::pair_expectations_if;
+pub use sample::{Multiplicity, Reconstruction, Sampling, reconstruct, reconstruct_terms};

@@ -21,7 +21,7 @@ use crate::error::{Error, Place, Result};
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
 /// Roots that one task lays out at a time; nothing depends on it.
-const BLOCK: usize = 256;
+const BLOCK: usize = 32;
 
 /// In the place of a bag: the term chunk.
 pub(super) const TERM_CHUNK: u32 = u32::MAX;
@@ -38,6 +38,7 @@ pub struct Model<'a> {
     /// For each bit of each bag, the position of the subrecord in its chunk.
     pub(super) occurrences: Vec<u32>,
     pub(super) masks: Vec<u64>,
+    entries: Vec<Entry>,
     /// Which leaves may hold a term, and how.
     postings: Vec<Posting>,
     /// End of each term in `postings`.
@@ -56,6 +57,8 @@ pub(super) struct Leaf<'a> {
     pub(super) bags: Range<u32>,
     /// Shared subrecords that may lie here.
     pub(super) n_guests: u64,
+    /// The entry of the terms of its term chunk, if it has any.
+    term_chunk_entry: Option<u32>,
 }
 
 impl Leaf<'_> {
@@ -77,14 +80,22 @@ pub(super) struct Bag<'a> {
     pub(super) n_subrecords: u32,
     /// How much likelier than elsewhere a record of each leaf takes a subrecord, if that is not 1 everywhere.
     pub(super) tilt: Option<Box<[f64]>>,
-    /// If there are several classes: its leaves, those together in which the same classes may lie.
+    /// If not all subrecords may lie in all leaves: the leaves, those together in which the same classes may lie.
     pub(super) regions: Box<[Box<[u32]>]>,
+    /// The region of each leaf, if there are regions.
+    region: Box<[u32]>,
 }
 
 impl Bag<'_> {
     /// The number of words of a mask.
     pub(super) fn words(&self) -> usize {
         words(self.n_subrecords)
+    }
+
+    /// Which of the regions a leaf is in.
+    #[inline]
+    pub(super) fn region_of(&self, leaf: u32) -> u32 {
+        self.region.get((leaf - self.leaves.start) as usize).copied().unwrap_or(0)
     }
 
     /// The factor of one leaf in the law.
@@ -115,10 +126,25 @@ impl Class {
 #[derive(Clone, Copy)]
 pub(super) struct Posting {
     pub(super) leaf: u32,
+    entry: u32,
+}
+
+/// A term that a leaf may hold.
+#[derive(Clone, Copy)]
+struct Owned {
+    term: TermId,
+    entry: u32,
+}
+
+/// How leaves may hold a term: the same for all leaves of a region of a bag.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
     /// The bag that owns the term there, or [`TERM_CHUNK`].
     pub(super) bag: u32,
-    /// Where the mask begins: the bag's subrecords with the term, whether they may lie in the leaf or not.
-    pub(super) mask: u32,
+    /// Where the mask begins: the bag's subrecords with the term, whether they may lie in the region or not.
+    mask: u32,
+    /// The probability that a given record there holds the term.
+    pub(super) weight: f64,
 }
 
 impl<'a> Model<'a> {
@@ -139,6 +165,7 @@ impl<'a> Model<'a> {
             roots: Vec::new(),
             occurrences: Vec::new(),
             masks: Vec::new(),
+            entries: Vec::new(),
             postings: Vec::new(),
             ends: vec![0; release.dictionary.len()],
             owned: Vec::new(),
@@ -161,8 +188,15 @@ impl<'a> Model<'a> {
 
     /// The same, with another assumption about the terms of term chunks.
     #[must_use]
-    pub fn with_multiplicity(self, multiplicity: Multiplicity) -> Self {
-        Model { multiplicity, ..self }
+    pub fn with_multiplicity(mut self, multiplicity: Multiplicity) -> Self {
+        self.multiplicity = multiplicity;
+        for leaf in 0..self.leaves.len() as u32 {
+            if let Some(entry) = self.leaves[leaf as usize].term_chunk_entry {
+                let weight = self.multiplicity_in(leaf).0 / self.leaves[leaf as usize].size() as f64;
+                self.entries[entry as usize].weight = weight;
+            }
+        }
+        self
     }
 
     /// E[mu] and E[mu (mu-1)] of a term in the term chunk of a leaf.
@@ -182,13 +216,26 @@ impl<'a> Model<'a> {
         &self.postings[start..self.ends[term]]
     }
 
-    /// The mask of a posting. Those of term chunks have none.
+    /// How the leaf of a posting holds its term.
     #[inline]
-    pub(super) fn mask(&self, bag: u32, mask: u32) -> &[u64] {
-        if bag == TERM_CHUNK {
+    pub(super) fn entry(&self, posting: &Posting) -> &Entry {
+        &self.entries[posting.entry as usize]
+    }
+
+    /// The terms that a leaf may hold, and how.
+    pub(super) fn owned(&self, leaf: u32) -> impl Iterator<Item = (TermId, &Entry)> {
+        let leaf = leaf as usize;
+        let start = if leaf == 0 { 0 } else { self.owned_ends[leaf - 1] };
+        self.owned[start..self.owned_ends[leaf]].iter().map(|owned| (owned.term, &self.entries[owned.entry as usize]))
+    }
+
+    /// The subrecords of an entry. The term chunk has none.
+    #[inline]
+    pub(super) fn mask(&self, entry: &Entry) -> &[u64] {
+        if entry.bag == TERM_CHUNK {
             return &[];
         }
-        &self.masks[mask as usize..mask as usize + self.bags[bag as usize].words()]
+        &self.masks[entry.mask as usize..entry.mask as usize + self.bags[entry.bag as usize].words()]
     }
 
     /// The classes of a bag.
@@ -200,14 +247,32 @@ impl<'a> Model<'a> {
     /// The probability that a given record of `leaf` holds one of the masked subrecords.
     #[inline]
     pub(super) fn marginal(&self, bag: &Bag, leaf: u32, mask: &[u64]) -> f64 {
-        let at = leaf - bag.leaves.start;
-        let weight = match self.classes_of(bag) {
-            [class] if class.may_lie(at) => popcount(mask) as f64 / class.records,
-            classes => (classes.iter().filter(|class| class.may_lie(at)))
-                .map(|class| popcount_within(mask, &class.bits) as f64 / class.records)
-                .sum(),
-        };
-        weight * bag.tilt_of(leaf)
+        marginal(bag, self.classes_of(bag), leaf, mask)
+    }
+
+    /// The number of records where subrecords of a class may lie.
+    pub(super) fn room(&self, bag: &Bag, class: &Class) -> u64 {
+        let leaves = bag.leaves.clone().filter(|leaf| class.may_lie(leaf - bag.leaves.start));
+        // Without a tilt it has been counted before.
+        if bag.tilt.is_none() {
+            class.records as u64
+        } else {
+            leaves.map(|leaf| self.leaves[leaf as usize].size()).sum()
+        }
+    }
+
+    /// All roots, in runs of about `weight` terms of leaves: work that takes about as long each, however it is dealt.
+    pub(super) fn runs(&self, weight: usize) -> Vec<Range<usize>> {
+        let mut runs = Vec::new();
+        let (mut first, mut done) = (0, 0);
+        for (root, (leaves, _)) in self.roots.iter().enumerate() {
+            let end = self.owned_ends[leaves.end as usize - 1];
+            if end - done >= weight || root + 1 == self.roots.len() {
+                runs.push(first..root + 1);
+                (first, done) = (root + 1, end);
+            }
+        }
+        runs
     }
 
     /// How many of the masked subrecords may lie in a leaf.
@@ -228,22 +293,20 @@ impl<'a> Model<'a> {
             end += *count;
             *count = end;
         }
-        self.postings = vec![Posting { leaf: 0, bag: 0, mask: 0 }; end];
-        let (mut first_leaf, mut first_bag, mut first_mask) = (0, 0, 0);
+        self.postings = vec![Posting { leaf: 0, entry: 0 }; end];
+        let (mut first_leaf, mut first_entry) = (0, 0);
         for part in parts {
             let mut start = 0;
             for (leaf, &end) in (first_leaf..).zip(&part.owned_ends) {
                 for owned in &part.owned[start..end] {
                     let next = &mut next[owned.term as usize];
-                    let (bag, mask) = shifted(owned.bag, owned.mask, first_bag, first_mask);
-                    self.postings[*next] = Posting { leaf, bag, mask };
+                    self.postings[*next] = Posting { leaf, entry: owned.entry + first_entry };
                     *next += 1;
                 }
                 start = end;
             }
             first_leaf += part.leaves.len() as u32;
-            first_bag += part.bags.len() as u32;
-            first_mask += part.masks.len() as u32;
+            first_entry += part.entries.len() as u32;
         }
     }
 
@@ -251,17 +314,18 @@ impl<'a> Model<'a> {
         let shift = |range: Range<u32>, by: usize| range.start + by as u32..range.end + by as u32;
         let (leaves, bags, classes) = (self.leaves.len(), self.bags.len(), self.classes.len());
         let (roots, occurrences) = (self.roots.len() as u32, self.occurrences.len());
-        let (first_bag, first_mask, first_owned) = (bags as u32, self.masks.len() as u32, self.owned.len());
+        let (first_mask, first_entry, first_owned) = (self.masks.len(), self.entries.len() as u32, self.owned.len());
         self.leaves.extend(part.leaves.into_iter().map(|leaf| Leaf {
             root: leaf.root + roots,
             bags: shift(leaf.bags, bags),
+            term_chunk_entry: leaf.term_chunk_entry.map(|entry| entry + first_entry),
             ..leaf
         }));
         self.bags.extend(part.bags.into_iter().map(|bag| Bag {
             leaves: shift(bag.leaves, leaves),
             classes: shift(bag.classes, classes),
             first: bag.first + occurrences,
-            first_mask: bag.first_mask + first_mask as usize,
+            first_mask: bag.first_mask + first_mask,
             regions:
                 bag.regions.into_iter().map(|leaf| leaf.iter().map(|leaf| leaf + leaves as u32).collect()).collect(),
             ..bag
@@ -270,23 +334,26 @@ impl<'a> Model<'a> {
         self.roots.extend(part.roots.into_iter().map(|(l, b)| (shift(l, leaves), shift(b, bags))));
         self.occurrences.extend(part.occurrences);
         self.masks.extend(part.masks);
-        self.owned.extend(part.owned.into_iter().map(|owned| {
-            let (bag, mask) = shifted(owned.bag, owned.mask, first_bag, first_mask);
-            Owned { bag, mask, ..owned }
+        self.entries.extend(part.entries.into_iter().map(|entry| match entry.bag {
+            TERM_CHUNK => entry,
+            bag => Entry { bag: bag + bags as u32, mask: entry.mask + first_mask as u32, ..entry },
         }));
+        let shifted = |owned: Owned| Owned { entry: owned.entry + first_entry, ..owned };
+        self.owned.extend(part.owned.into_iter().map(shifted));
         self.owned_ends.extend(part.owned_ends.into_iter().map(|end| end + first_owned));
-    }
-
-    /// The terms that a leaf may hold, those of its own chunks first.
-    pub(super) fn owned(&self, leaf: u32) -> &[Owned] {
-        let leaf = leaf as usize;
-        let start = if leaf == 0 { 0 } else { self.owned_ends[leaf - 1] };
-        &self.owned[start..self.owned_ends[leaf]]
     }
 }
 
-fn shifted(bag: u32, mask: u32, first_bag: u32, first_mask: u32) -> (u32, u32) {
-    if bag == TERM_CHUNK { (bag, mask) } else { (bag + first_bag, mask + first_mask) }
+#[inline]
+fn marginal(bag: &Bag, classes: &[Class], leaf: u32, mask: &[u64]) -> f64 {
+    let at = leaf - bag.leaves.start;
+    let weight = match classes {
+        [class] if class.may_lie(at) => popcount(mask) as f64 / class.records,
+        classes => (classes.iter().filter(|class| class.may_lie(at)))
+            .map(|class| popcount_within(mask, &class.bits) as f64 / class.records)
+            .sum(),
+    };
+    weight * bag.tilt_of(leaf)
 }
 
 /// The number of ones.
@@ -313,15 +380,6 @@ fn words(n_subrecords: u32) -> usize {
     n_subrecords.div_ceil(64) as usize
 }
 
-/// A term that a leaf may hold.
-#[derive(Clone, Copy)]
-pub(super) struct Owned {
-    pub(super) term: TermId,
-    /// As in [`Posting`].
-    pub(super) bag: u32,
-    pub(super) mask: u32,
-}
-
 /// Some roots, laid out on their own: numbers begin at 0.
 struct Part<'a> {
     leaves: Vec<Leaf<'a>>,
@@ -330,6 +388,7 @@ struct Part<'a> {
     roots: Vec<(Range<u32>, Range<u32>)>,
     occurrences: Vec<u32>,
     masks: Vec<u64>,
+    entries: Vec<Entry>,
     owned: Vec<Owned>,
     owned_ends: Vec<usize>,
     /// For each leaf of the present root, the bags of the joint clusters above it, lower ones first.
@@ -339,11 +398,15 @@ struct Part<'a> {
     draft: Vec<Draft>,
     /// For each term, the last leaf that owns it, and by which bag.
     seen: Vec<(u32, u32)>,
+    /// For each entry of `owned` that belongs to the present root, the bag and the position in its domain.
+    places: Vec<(u32, u32)>,
 }
 
 /// What is known of a bag before all leaves have been looked at.
 struct Draft {
     first_of_cluster: u32,
+    /// Where its entries begin: region by region, one for each term of its domain.
+    first_entry: u32,
     /// Pairs of a leaf and a position in the chunk's domain.
     taken: Vec<(u32, u32)>,
 }
@@ -360,11 +423,13 @@ impl<'a> Part<'a> {
             roots: Vec::new(),
             occurrences: Vec::new(),
             masks: Vec::new(),
+            entries: Vec::new(),
             owned: Vec::new(),
             owned_ends: Vec::new(),
             above: Vec::new(),
             draft: Vec::new(),
             seen: vec![(u32::MAX, 0); n_terms],
+            places: Vec::new(),
         };
         for (i, root) in roots.iter().enumerate() {
             // The header is line 1.
@@ -381,10 +446,13 @@ impl<'a> Part<'a> {
         let (leaf, bag) = (self.leaves.len() as u32, self.bags.len() as u32);
         self.above.clear();
         self.draft.clear();
+        self.places.clear();
+        let first_owned = self.owned.len();
         self.add_node(root, leaf)?;
         let (leaves, bags) = (leaf..self.leaves.len() as u32, bag..self.bags.len() as u32);
         leaves.clone().try_for_each(|leaf| self.own(leaf, leaves.start, bags.start))?;
         bags.clone().try_for_each(|id| self.finish_bag(id, bags.start))?;
+        self.link_entries(leaves.clone(), bags.start, first_owned);
         leaves.clone().try_for_each(|leaf| self.check_filled(leaf))?;
         self.roots.push((leaves, bags));
         Ok(())
@@ -394,16 +462,20 @@ impl<'a> Part<'a> {
         let (leaf, first_bag) = (self.leaves.len() as u32, self.bags.len() as u32);
         match node {
             Node::Simple(simple) => {
-                simple.record_chunks.iter().try_for_each(|chunk| self.add_bag(chunk, leaf..leaf + 1, first_bag))?;
+                let room = u64::from(simple.size);
+                let leaves = leaf..leaf + 1;
+                simple.record_chunks.iter().try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
                 let bags = first_bag..self.bags.len() as u32;
-                self.leaves.push(Leaf { simple, root: self.roots.len() as u32, bags, n_guests: 0 });
+                let root = self.roots.len() as u32;
+                self.leaves.push(Leaf { simple, root, bags, n_guests: 0, term_chunk_entry: None });
                 self.above.push(Vec::new());
             }
             Node::Joint(joint) => {
                 joint.members.iter().try_for_each(|member| self.add_node(member, first_leaf))?;
                 let first_bag = self.bags.len() as u32;
                 let leaves = leaf..self.leaves.len() as u32;
-                joint.shared_chunks.iter().try_for_each(|chunk| self.add_bag(chunk, leaves.clone(), first_bag))?;
+                let room = self.leaves[leaf as usize..].iter().map(Leaf::size).sum();
+                joint.shared_chunks.iter().try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
                 for above in &mut self.above[(leaf - first_leaf) as usize..] {
                     above.extend(first_bag..self.bags.len() as u32);
                 }
@@ -412,12 +484,16 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Adds a bag as far as its chunk says.
-    fn add_bag(&mut self, chunk: &'a Chunk, leaves: Range<u32>, first_of_cluster: u32) -> Check {
+    /// Adds a bag as far as its chunk says. Its leaves have `room` records.
+    fn add_bag(&mut self, chunk: &'a Chunk, leaves: Range<u32>, room: u64, first_of_cluster: u32) -> Check {
         let first = self.occurrences.len();
+        // Before memory is asked for: a damaged release may say anything.
+        if chunk.n_subrecords() > room {
+            return Err("a chunk has more subrecords than there are records");
+        }
         let n_subrecords = u32::try_from(chunk.n_subrecords()).map_err(|_| "a chunk has 2^32 subrecords or more")?;
         let first_mask = self.masks.len();
-        let draft = Draft { first_of_cluster, taken: Vec::new() };
+        let draft = Draft { first_of_cluster, first_entry: 0, taken: Vec::new() };
         self.masks.resize(self.masks.len() + words(n_subrecords) * chunk.terms.len(), 0);
         self.occurrences.resize(first + n_subrecords as usize, 0);
         self.bags.push(Bag {
@@ -429,6 +505,7 @@ impl<'a> Part<'a> {
             n_subrecords,
             tilt: None,
             regions: Box::new([]),
+            region: Box::new([]),
         });
         self.draft.push(draft);
         Ok(())
@@ -439,18 +516,19 @@ impl<'a> Part<'a> {
         let simple = self.leaves[leaf as usize].simple;
         for &term in &simple.term_chunk {
             self.seen[term as usize] = (leaf, TERM_CHUNK);
-            self.owned.push(Owned { term, bag: TERM_CHUNK, mask: 0 });
+            self.owned.push(Owned { term, entry: 0 });
+            self.places.push((TERM_CHUNK, 0));
         }
         let above = std::mem::take(&mut self.above[(leaf - first_leaf) as usize]);
         for id in self.leaves[leaf as usize].bags.clone().chain(above) {
             let bag = &self.bags[id as usize];
             let draft = &mut self.draft[(id - first_bag) as usize];
-            let words = bag.words() as u32;
             for (&term, at) in bag.chunk.terms.iter().zip(0..) {
                 let (owner, by) = self.seen[term as usize];
                 if owner != leaf {
                     self.seen[term as usize] = (leaf, id);
-                    self.owned.push(Owned { term, bag: id, mask: bag.first_mask as u32 + at * words });
+                    self.owned.push(Owned { term, entry: 0 });
+                    self.places.push((id, at));
                 } else if bag.leaves.len() == 1 || (by != TERM_CHUNK && by >= draft.first_of_cluster) {
                     return Err("a term is in two chunks of one cluster");
                 } else {
@@ -473,19 +551,25 @@ impl<'a> Part<'a> {
         bag.classes = first_class as u32..self.classes.len() as u32;
         bag.tilt = fit::tilt(&mut self.classes[first_class..], &sizes)?;
         bag.regions = regions_of(&self.classes[first_class..], bag.leaves.clone());
+        if !bag.regions.is_empty() {
+            bag.region = vec![0; bag.leaves.len()].into();
+            for (region, leaves) in (0..).zip(&bag.regions) {
+                leaves.iter().for_each(|leaf| bag.region[(leaf - bag.leaves.start) as usize] = region);
+            }
+        }
         let words = bag.words();
-        let mut bit = 0;
+        let mut next = 0;
         for &i in &order {
             let (terms, count) = bag.chunk.subrecord(i as usize);
-            for bit in bit..bit + count as usize {
-                self.occurrences[bag.first + bit] = i;
-                for term in terms {
-                    // A subrecord lies within its chunk's domain: both readers check it.
-                    let at = bag.chunk.terms.binary_search(term).map_err(|_| "a subrecord is outside its chunk")?;
-                    self.masks[bag.first_mask + at * words + bit / 64] |= 1 << (bit % 64);
-                }
+            let bits = next..next + count as usize;
+            next = bits.end;
+            self.occurrences[bag.first + bits.start..bag.first + bits.end].fill(i);
+            for term in terms {
+                // A subrecord lies within its chunk's domain: both readers check it.
+                let at = bag.chunk.terms.binary_search(term).map_err(|_| "a subrecord is outside its chunk")?;
+                let mask = &mut self.masks[bag.first_mask + at * words..bag.first_mask + (at + 1) * words];
+                bits.clone().for_each(|bit| mask[bit / 64] |= 1 << (bit % 64));
             }
-            bit += count as usize;
         }
         if bag.leaves.len() > 1 {
             for leaf in bag.leaves.clone() {
@@ -494,6 +578,42 @@ impl<'a> Part<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Makes the entries of a root, now that regions are known, and ties the leaves' terms to them.
+    fn link_entries(&mut self, leaves: Range<u32>, first_bag: u32, first_owned: usize) {
+        for ((id, bag), draft) in (first_bag..).zip(&self.bags[first_bag as usize..]).zip(&mut self.draft) {
+            draft.first_entry = self.entries.len() as u32;
+            let classes = &self.classes[bag.classes.start as usize..bag.classes.end as usize];
+            let examples = bag.regions.iter().map(|region| region[0]);
+            let no_region = bag.regions.is_empty().then_some(bag.leaves.start);
+            for leaf in examples.chain(no_region) {
+                for at in 0..bag.chunk.terms.len() {
+                    let mask = bag.first_mask + at * bag.words();
+                    let weight = marginal(bag, classes, leaf, &self.masks[mask..mask + bag.words()]);
+                    self.entries.push(Entry { bag: id, mask: mask as u32, weight });
+                }
+            }
+        }
+        let mut next = first_owned;
+        for leaf in leaves {
+            for owned in &mut self.owned[next..self.owned_ends[leaf as usize]] {
+                let (id, at) = self.places[next - first_owned];
+                owned.entry = if id == TERM_CHUNK {
+                    let leaf = &mut self.leaves[leaf as usize];
+                    let weight = 1.0 / leaf.size() as f64;
+                    *leaf.term_chunk_entry.get_or_insert_with(|| {
+                        self.entries.push(Entry { bag: TERM_CHUNK, mask: 0, weight });
+                        self.entries.len() as u32 - 1
+                    })
+                } else {
+                    let bag = &self.bags[id as usize];
+                    let terms = bag.chunk.terms.len() as u32;
+                    self.draft[(id - first_bag) as usize].first_entry + bag.region_of(leaf) * terms + at
+                };
+                next += 1;
+            }
+        }
     }
 
     fn check_filled(&self, leaf: u32) -> Check {
@@ -505,16 +625,23 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The leaves of a bag by the classes that may lie in them; nothing if there is one class.
+/// The leaves of a bag by the classes that may lie in them; nothing if all may lie in all.
 fn regions_of(classes: &[Class], leaves: Range<u32>) -> Box<[Box<[u32]>]> {
-    if classes.len() < 2 {
+    if classes.iter().all(|class| class.only.is_none()) {
         return Box::new([]);
     }
-    let welcome = |leaf: u32| -> Vec<bool> { classes.iter().map(|class| class.may_lie(leaf - leaves.start)).collect() };
-    let mut sorted: Vec<(Vec<bool>, u32)> = leaves.clone().map(|leaf| (welcome(leaf), leaf)).collect();
-    sorted.sort_unstable();
-    let alike = sorted.chunk_by(|a, b| a.0 == b.0);
-    alike.map(|region| region.iter().map(|&(_, leaf)| leaf).collect()).collect()
+    // For each leaf, a bit for each class.
+    let words = classes.len().div_ceil(64);
+    let mut welcome = vec![0_u64; words * leaves.len()];
+    for (i, class) in classes.iter().enumerate() {
+        for at in (0..leaves.len()).filter(|&at| class.may_lie(at as u32)) {
+            welcome[at * words + i / 64] |= 1 << (i % 64);
+        }
+    }
+    let welcome = |leaf: u32| &welcome[(leaf - leaves.start) as usize * words..][..words];
+    let mut sorted: Vec<u32> = leaves.clone().collect();
+    sorted.sort_by(|&a, &b| welcome(a).cmp(welcome(b)));
+    sorted.chunk_by(|&a, &b| welcome(a) == welcome(b)).map(|region| region.into()).collect()
 }
 
 /// Adds the classes of a bag to `classes`; returns its distinct subrecords in their order.

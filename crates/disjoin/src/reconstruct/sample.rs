@@ -82,11 +82,22 @@ impl Multiplicity {
 
 /// Draws the `nth` dataset of a seed.
 pub fn reconstruct(model: &Model, sampling: &Sampling, nth: u64) -> Reconstruction {
+    draw(model, sampling, nth, None)
+}
+
+/// Draws the same dataset, but reports only some terms of it: those for which `keep` says so. Records without any are
+/// left out.
+pub fn reconstruct_terms(model: &Model, sampling: &Sampling, nth: u64, keep: &[bool]) -> Transactions {
+    draw(model, sampling, nth, Some(keep)).records
+}
+
+fn draw(model: &Model, sampling: &Sampling, nth: u64, keep: Option<&[bool]>) -> Reconstruction {
     let stage = format!("reconstruct {nth}");
+    let keep = keep.map(|keep| Keep::new(model, keep));
     let parts: Vec<Reconstruction> = (0..model.roots.len().div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
-            let mut draw = Draw::new(model, stream(sampling.seed, &stage, block as u64));
+            let mut draw = Draw::new(model, stream(sampling.seed, &stage, block as u64), keep.as_ref());
             let roots = block * BLOCK..model.roots.len().min((block + 1) * BLOCK);
             roots.for_each(|root| draw.root(root, sampling.fill_empty));
             draw.drawn
@@ -100,10 +111,24 @@ pub fn reconstruct(model: &Model, sampling: &Sampling, nth: u64) -> Reconstructi
     drawn
 }
 
+/// The terms to report, and the bags that have any of them.
+struct Keep<'k> {
+    terms: &'k [bool],
+    bags: Vec<bool>,
+}
+
+impl<'k> Keep<'k> {
+    fn new(model: &Model, terms: &'k [bool]) -> Self {
+        let has_any = |bag: &Bag| bag.chunk.terms.iter().any(|&term| terms[term as usize]);
+        Keep { terms, bags: model.bags.iter().map(has_any).collect() }
+    }
+}
+
 /// One root after the other is drawn; arrays are used again.
 struct Draw<'m> {
     model: &'m Model<'m>,
     rng: ChaCha8Rng,
+    keep: Option<&'m Keep<'m>>,
     drawn: Reconstruction,
     /// What lies where in the present root.
     parts: Vec<Part>,
@@ -111,7 +136,9 @@ struct Draw<'m> {
     first_record: Vec<u32>,
     /// How many parts each record has.
     filled: Vec<u32>,
+    /// The parts record by record, and where each record begins there.
     by_record: Vec<u32>,
+    starts: Vec<u32>,
     /// The records to choose from.
     records: Vec<u32>,
     record: Vec<TermId>,
@@ -128,15 +155,17 @@ struct Part {
 }
 
 impl<'m> Draw<'m> {
-    fn new(model: &'m Model, rng: ChaCha8Rng) -> Self {
+    fn new(model: &'m Model, rng: ChaCha8Rng, keep: Option<&'m Keep<'m>>) -> Self {
         Draw {
             model,
             rng,
+            keep,
             drawn: Reconstruction { records: Transactions::default(), empty: 0 },
             parts: Vec::new(),
             first_record: Vec::new(),
             filled: Vec::new(),
             by_record: Vec::new(),
+            starts: Vec::new(),
             records: Vec::new(),
             record: Vec::new(),
         }
@@ -161,13 +190,12 @@ impl<'m> Draw<'m> {
         for leaf in leaves.clone() {
             self.place_term_chunk(leaf, (leaf - leaves.start) as usize);
         }
-        self.count_filled(records);
-        if fill_empty {
-            for leaf in leaves.clone() {
-                self.fill_empty(leaf, leaves.start);
-            }
+        self.sort_by_record(records);
+        if fill_empty && self.filled.contains(&0) {
+            leaves.clone().for_each(|leaf| self.fill_empty(leaf, leaves.start));
+            self.sort_by_record(records);
         }
-        self.emit(records);
+        self.emit();
     }
 
     /// All subrecords may lie in the same leaves: any distinct records of theirs.
@@ -197,7 +225,16 @@ impl<'m> Draw<'m> {
         let bag = &model.bags[id as usize];
         let columns = bag.regions.len();
         let mut table = expected_counts(model, bag);
-        rounding::round(&mut table, columns, &mut self.rng);
+        // Where every region has room for what can come, classes need not look after each other.
+        let has_room = |column: usize| {
+            let most: f64 = table[column..].iter().step_by(columns).map(|count| count.ceil()).sum();
+            most <= bag.regions[column].iter().map(|&leaf| model.leaves[leaf as usize].size() as f64).sum()
+        };
+        if (0..columns).all(has_room) {
+            table.chunks_mut(columns).for_each(|row| rounding::round_row(row, &mut self.rng));
+        } else {
+            rounding::round(&mut table, columns, &mut self.rng);
+        }
         let mut here: Vec<Vec<u32>> = vec![Vec::new(); columns];
         for (class, row) in model.classes_of(bag).iter().zip(table.chunks(columns)) {
             let mut bits: Vec<u32> = class.bits.clone().collect();
@@ -243,35 +280,61 @@ impl<'m> Draw<'m> {
         self.first_record[in_root as usize]..self.first_record[in_root as usize + 1]
     }
 
-    fn count_filled(&mut self, records: u32) {
+    /// Counts the parts of each record, and lists them record by record.
+    fn sort_by_record(&mut self, records: u32) {
         self.filled.clear();
         self.filled.resize(records as usize, 0);
         for part in &self.parts {
             self.filled[part.record as usize] += 1;
         }
+        self.starts.clear();
+        let mut end = 0;
+        for filled in &self.filled {
+            self.starts.push(end);
+            end += filled;
+        }
+        self.starts.push(end);
+        self.by_record.clear();
+        self.by_record.resize(self.parts.len(), 0);
+        for (i, part) in (0..).zip(&self.parts) {
+            let at = &mut self.starts[part.record as usize];
+            self.by_record[*at as usize] = i;
+            *at += 1;
+        }
+        // Each start has moved on to the next one.
+        self.starts.rotate_right(1);
+        self.starts[0] = 0;
     }
 
     /// Gives every empty record of a leaf something from a record that has more than one part: a term of the term
     /// chunk, else a subrecord; else one more of the term chunk; else a shared subrecord from another leaf.
     fn fill_empty(&mut self, leaf: u32, first_leaf: u32) {
         let model = self.model;
-        let here = self.records_of(leaf - first_leaf);
-        for record in here.clone() {
+        let records = self.records_of(leaf - first_leaf);
+        // What is moved or added on the way stays the only part of its record, and gives nothing away.
+        let here = self.starts[records.start as usize] as usize..self.starts[records.end as usize] as usize;
+        let term_chunk = &model.leaves[leaf as usize].simple.term_chunk;
+        for record in records {
             if self.filled[record as usize] > 0 {
                 continue;
             }
-            let filled = &self.filled;
-            let is_donor = |part: &Part| filled[part.record as usize] > 1 && here.contains(&part.record);
-            let of_terms = |part: &Part| is_donor(part) && part.bag == TERM_CHUNK;
-            let from_outside =
-                |part: &Part| filled[part.record as usize] > 1 && part.bag != TERM_CHUNK && may_lie(model, part, leaf);
-            let rng = &mut self.rng;
-            let term_chunk = &model.leaves[leaf as usize].simple.term_chunk;
-            let donor = pick(&self.parts, of_terms, rng).or_else(|| pick(&self.parts, is_donor, rng));
-            match donor.or_else(|| if term_chunk.is_empty() { pick(&self.parts, from_outside, rng) } else { None }) {
+            let (parts, filled, rng) = (&self.parts, &self.filled, &mut self.rng);
+            let can_give = |part: &Part| filled[part.record as usize] > 1;
+            let mut pick = |among: &[u32], qualifies: &dyn Fn(&Part) -> bool| {
+                let qualifies = |&i: &u32| can_give(&parts[i as usize]) && qualifies(&parts[i as usize]);
+                among.iter().copied().filter(qualifies).choose(rng)
+            };
+            let here = &self.by_record[here.clone()];
+            let donor = pick(here, &|part| part.bag == TERM_CHUNK).or_else(|| pick(here, &|_| true));
+            let donor = donor.or_else(|| {
+                let from_outside = |part: &Part| part.bag != TERM_CHUNK && may_lie(model, part, leaf);
+                if term_chunk.is_empty() { pick(&self.by_record, &from_outside) } else { None }
+            });
+            match donor {
                 Some(donor) => {
-                    self.filled[self.parts[donor].record as usize] -= 1;
-                    self.parts[donor].record = record;
+                    let part = &mut self.parts[donor as usize];
+                    self.filled[part.record as usize] -= 1;
+                    part.record = record;
                 }
                 None => {
                     let Some(&term) = term_chunk.iter().choose(rng) else { continue };
@@ -283,35 +346,28 @@ impl<'m> Draw<'m> {
     }
 
     /// Puts the parts together, record by record.
-    fn emit(&mut self, records: u32) {
-        // `filled` becomes the end of each record's parts, then, as they are dealt, its beginning.
-        let mut end = 0;
-        for filled in &mut self.filled {
-            end += *filled;
-            *filled = end;
-        }
-        self.by_record.clear();
-        self.by_record.resize(self.parts.len(), 0);
-        for (i, part) in self.parts.iter().enumerate() {
-            let at = &mut self.filled[part.record as usize];
-            *at -= 1;
-            self.by_record[*at as usize] = i as u32;
-        }
-        for record in 0..records as usize {
-            let start = self.filled[record] as usize;
-            let end = self.filled.get(record + 1).map_or(self.parts.len(), |&end| end as usize);
+    fn emit(&mut self) {
+        let kept = |term: TermId| self.keep.is_none_or(|keep| keep.terms[term as usize]);
+        for ends in self.starts.windows(2) {
             self.record.clear();
-            for &i in &self.by_record[start..end] {
+            for &i in &self.by_record[ends[0] as usize..ends[1] as usize] {
                 let part = self.parts[i as usize];
                 if part.bag == TERM_CHUNK {
-                    self.record.push(part.what);
+                    self.record.extend(kept(part.what).then_some(part.what));
+                    continue;
+                }
+                if self.keep.is_some_and(|keep| !keep.bags[part.bag as usize]) {
                     continue;
                 }
                 let bag = &self.model.bags[part.bag as usize];
                 let subrecord = self.model.occurrences[bag.first + part.what as usize];
-                self.record.extend_from_slice(bag.chunk.subrecord(subrecord as usize).0);
+                let (terms, _) = bag.chunk.subrecord(subrecord as usize);
+                match self.keep {
+                    None => self.record.extend_from_slice(terms),
+                    Some(_) => self.record.extend(terms.iter().copied().filter(|&term| kept(term))),
+                }
             }
-            self.drawn.empty += u64::from(self.record.is_empty());
+            self.drawn.empty += u64::from(ends[0] == ends[1]);
             self.drawn.records.push(&mut self.record);
         }
     }
@@ -336,9 +392,4 @@ fn may_lie(model: &Model, part: &Part, leaf: u32) -> bool {
     let mut classes = model.classes_of(bag).iter();
     bag.leaves.contains(&leaf)
         && classes.any(|class| class.bits.contains(&part.what) && class.may_lie(leaf - bag.leaves.start))
-}
-
-/// One of the parts that qualify, each as likely.
-fn pick(parts: &[Part], qualifies: impl Fn(&Part) -> bool, rng: &mut ChaCha8Rng) -> Option<usize> {
-    (0..parts.len()).filter(|&i| qualifies(&parts[i])).choose(rng)
 }

@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use super::{Claim, jsonl};
 use crate::data::{Dictionary, TermId};
@@ -59,9 +61,19 @@ pub trait RootSink {
     fn finish(self) -> Result<()>;
 }
 
-/// Reads a whole release into memory.
+/// Reads a whole release into memory. The dictionary is sorted, so that nothing depends on the encoding; the roots keep
+/// their places, which errors name.
 pub fn load(from: &mut impl RootStream) -> Result<Disassociated> {
-    let mut release = Disassociated { header: from.header(), dictionary: Dictionary::default(), roots: Vec::new() };
+    let mut release = load_into(Dictionary::default(), from)?;
+    let (dictionary, rank) = release.dictionary.sorted();
+    release.dictionary = dictionary;
+    release.roots.par_iter_mut().for_each(|root| root.rename(&rank));
+    Ok(release)
+}
+
+/// Reads a whole release into memory, its terms numbered on from those of `dictionary`.
+pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream) -> Result<Disassociated> {
+    let mut release = Disassociated { header: from.header(), dictionary, roots: Vec::new() };
     while let Some(root) = from.next_root(&mut release.dictionary)? {
         release.roots.push(root);
     }

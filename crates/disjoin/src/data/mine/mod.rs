@@ -6,7 +6,8 @@
 //! Departs:    K instead of a least support, which the search finds as it goes; the records of a set are numbered anew
 //!             within those of its first term, so that bit sets stay short on sparse data
 //! Cost:       (length choose 2) for each record over the terms that can still matter, twice, and for each set tried
-//!             an intersection of support / 64 words; memory of the order of the data, and K sets
+//!             an intersection, of at most as many words as records hold its rarest term, and on sparse data of a 64th
+//!             of them; memory of the order of the data, and K sets
 //! Checked by: tests in this folder, against all subsets of all records
 //!
 //! Terms are taken by falling support, and each set is found from its rarest term on. So at any time the sets of the

@@ -1,8 +1,9 @@
 //! disjoin: publish person-level data that nobody can join back to a person, and try to, before anyone else does.
 //!
 //! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the
-//! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?), [`protect`]
-//! (how is data made safe?), [`verify`] (does a release keep its promise?), [`publish`] (how does it get out, whole?).
+//! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
+//! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
+//! keep its promise?), [`measure`] (how useful is what remains?), [`publish`] (how does it get out, whole?).
 //!
 //! A release in ten lines:
 //!
@@ -24,6 +25,7 @@ pub mod error;
 
 pub mod data;
 pub mod generate;
+pub mod measure;
 pub mod protect;
 pub mod publish;
 pub mod read;

@@ -63,7 +63,7 @@ impl Hierarchy {
     /// `fanout` children a node. Inner nodes are named by their first and last term: `10..19`.
     pub fn uniform(dictionary: &Dictionary, fanout: usize) -> Result<Self> {
         if fanout < 2 {
-            return Err(Error::recipe("fanout", "must be at least 2", "for example 5"));
+            return Err(Error::recipe("--fanout", "must be at least 2", "for example 5"));
         }
         let mut order: Vec<TermId> = (0..dictionary.len() as TermId).collect();
         let values: Option<Vec<i128>> = dictionary.iter().map(|text| text.parse().ok()).collect();

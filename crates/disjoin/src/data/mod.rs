@@ -11,7 +11,7 @@ pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use mine::{Itemset, Mining, top_k};
 pub use risk::{Profile, Risk, profile, risk};
-pub use support::supports;
+pub use support::{itemset_supports, supports};
 pub use transactions::{RecordId, Transactions};
 
 /// A set-valued dataset: who has which terms.

@@ -1,0 +1,115 @@
+//! How useful is what remains? A release against its original, by the measures of the papers and by ours.
+//!
+//! One pass over the flow: [`measure`] lays the release out in the original's terms, refuses an original that is not the
+//! release's, draws reconstructions, and compares. Everything here may see the original, so its results are for the
+//! steward: nothing of it belongs into the release, except what is said about no single person.
+
+mod align;
+mod queries;
+mod relative_error;
+mod terms_lost;
+mod top_k;
+
+use serde::Serialize;
+
+pub use queries::{Asked, QueryError};
+pub use relative_error::{Averaged, Error as RelativeError, Window};
+pub use terms_lost::TermsLost;
+pub use top_k::{Deviation, TopK};
+
+use crate::data::{Dataset, Hierarchy};
+use crate::error::Result;
+use crate::reconstruct::{Model, Multiplicity, Sampling, reconstruct};
+use crate::release::open::RootStream;
+
+/// What to measure, and with how much effort.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How many itemsets tKd compares.
+    pub top: usize,
+    /// How many reconstructions re averages at most.
+    pub reconstructions: u64,
+    /// How many random queries are asked.
+    pub queries: usize,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// How often terms of term chunks are taken to occur.
+    pub multiplicity: Multiplicity,
+    /// Whether tlost is about terms with more than k records, as the paper prints, instead of k or more.
+    pub more_than_k: bool,
+    /// A taxonomy of the original's terms, for tKd-ML2.
+    pub hierarchy: Option<&'a Hierarchy>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            top: 1000,
+            reconstructions: 10,
+            queries: 200,
+            seed: 1,
+            multiplicity: Multiplicity::One,
+            more_than_k: false,
+            hierarchy: None,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The number of records.
+    pub records: u64,
+    /// The number of terms.
+    pub terms: usize,
+    /// The release's k.
+    pub k: u32,
+    /// The release's m.
+    pub m: u32,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// Which of the most frequent itemsets are still the most frequent.
+    pub top_k: TopK,
+    /// How far the supports of pairs are off.
+    pub relative_error: Vec<Window>,
+    /// Which terms are in no record chunk or shared chunk.
+    pub terms_lost: TermsLost,
+    /// How far answers to random queries are off, and whether the truth is within their bounds.
+    pub queries: QueryError,
+}
+
+/// Compares a release with its original. `stream` has not been read from yet.
+pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Options<'_>) -> Result<Report> {
+    let release = align::in_terms_of(original, stream)?;
+    let (model, (best, chunks)) = rayon::join(
+        || Model::new(&release),
+        || (top_k::Best::of_original(original, options.top), align::chunk_records(&release)),
+    );
+    let model = model?.with_multiplicity(options.multiplicity);
+    let sampling = Sampling { seed: options.seed, fill_empty: true };
+    let law = (&model, options.multiplicity);
+    let ((top_k, relative_error), (terms_lost, queries)) = rayon::join(
+        || {
+            let first = reconstruct(&model, &sampling, 0).records;
+            rayon::join(
+                || top_k::compare(original, &best, &model, &first, &chunks, options),
+                || relative_error::windows(original, law, &first, &chunks, &sampling, options.reconstructions),
+            )
+        },
+        || {
+            let terms_lost = terms_lost::count(original, &release, &chunks, options.more_than_k);
+            (terms_lost, queries::ask(original, &model, options.queries, options.seed))
+        },
+    );
+    Ok(Report {
+        records: release.header.records,
+        terms: original.n_terms(),
+        k: release.header.k,
+        m: release.header.m,
+        seed: options.seed,
+        top_k: top_k?,
+        relative_error,
+        terms_lost,
+        queries,
+    })
+}

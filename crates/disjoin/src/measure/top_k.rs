@@ -1,0 +1,161 @@
+//! Are the most frequent itemsets of the original still the most frequent ones? tKd and its kin.
+//!
+//! Paper:      terrovitis2012, section 6 (equation 2) and section 7.1
+//! Assumes:    itemsets of one term count, as the paper does not exclude them; the value without them is told as well
+//! Departs:    ties at rank K are broken by length, then by term; the paper does not say how. `generous` counts an
+//!             itemset as kept if its support suffices for a place among the K best, ties or not. tKd of expected
+//!             supports is ours
+//! Cost:       mining the original, one reconstruction, the chunks and the expected supports
+//! Checked by: tests/measure.rs, against a slow implementation
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::Options;
+use crate::data::{Dataset, Hierarchy, Itemset, Mining, TermId, Transactions, itemset_supports, supports, top_k};
+use crate::error::Result;
+use crate::reconstruct::{Model, expectation, to_a_millionth, top_expected};
+
+/// tKd of everything that an analyst may mine instead of the original.
+#[derive(Debug, Clone, Serialize)]
+pub struct TopK {
+    /// How many itemsets were compared.
+    pub k: usize,
+    /// tKd: on one reconstruction.
+    pub tkd: Deviation,
+    /// tKd-a: on the chunks alone, itemsets across chunks not counted.
+    pub tkd_a: Deviation,
+    /// On expected supports.
+    pub tkd_e: Deviation,
+    /// tKd-ML2: on one reconstruction, with the ancestors of all terms in a taxonomy, if one was given.
+    pub tkd_ml2: Option<Deviation>,
+}
+
+/// The share of the original's K best itemsets that are not among the K best of what was published.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Deviation {
+    /// 1 - |FI and FI'| / |FI|.
+    pub all: f64,
+    /// The same for itemsets of two terms or more.
+    pub at_least_two_terms: f64,
+    /// The same, if ties at rank K are decided in favour of what was published.
+    pub generous: f64,
+}
+
+pub(super) fn compare(
+    original: &Dataset,
+    best: &Best<u32>,
+    model: &Model,
+    reconstruction: &Transactions,
+    chunks: &Transactions,
+    options: &Options<'_>,
+) -> Result<TopK> {
+    let n_terms = original.n_terms();
+    let mining = larger(options.top);
+    let of = |records: &Transactions| deviation(best, records, n_terms, &mining);
+    let expected = || {
+        let supports = |sets: &[&[TermId]]| sets.iter().map(|set| to_a_millionth(expectation(model, set))).collect();
+        let singles = top_expected(model, &Mining { max_length: 1, ..Mining::top(options.top) })?;
+        let found = Best::new(singles, top_expected(model, &mining)?, options.top);
+        Ok(best.deviation(&found, supports))
+    };
+    let with_ancestors = |hierarchy| multilevel(original, reconstruction, hierarchy, options.top);
+    let ((tkd, tkd_a), (tkd_e, tkd_ml2)) = rayon::join(
+        || rayon::join(|| of(reconstruction), || of(chunks)),
+        || rayon::join(expected, || options.hierarchy.map(with_ancestors)),
+    );
+    Ok(TopK { k: options.top, tkd, tkd_a, tkd_e: tkd_e?, tkd_ml2 })
+}
+
+/// tKd on records that are extended with the ancestors of their terms; no itemset holds a term and its ancestor.
+fn multilevel(original: &Dataset, published: &Transactions, hierarchy: &Hierarchy, k: usize) -> Deviation {
+    let excludes = |above: TermId, below: TermId| hierarchy.is_ancestor(above, below);
+    let mining = Mining { excludes: Some(&excludes), ..larger(k) };
+    let n_nodes = hierarchy.n_nodes();
+    let best = Best::of(&hierarchy.extend(&original.records), n_nodes, &mining);
+    deviation(&best, &hierarchy.extend(published), n_nodes, &mining)
+}
+
+/// Itemsets of two terms or more. Single terms are found without a search.
+fn larger<'a>(k: usize) -> Mining<'a> {
+    Mining { min_length: 2, ..Mining::top(k) }
+}
+
+fn deviation(best: &Best<u32>, published: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Deviation {
+    let supports = |sets: &[&[TermId]]| itemset_supports(published, n_terms, sets);
+    best.deviation(&Best::of(published, n_terms, mining), supports)
+}
+
+/// The K best itemsets of any length, and those of two terms or more.
+pub(super) struct Best<S> {
+    k: usize,
+    all: Vec<Itemset<S>>,
+    at_least_two_terms: Vec<Itemset<S>>,
+}
+
+impl Best<u32> {
+    /// Of the original, which everything is compared with.
+    pub(super) fn of_original(original: &Dataset, k: usize) -> Self {
+        Best::of(&original.records, original.n_terms(), &larger(k))
+    }
+
+    fn of(records: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Self {
+        let singles = (0..).zip(supports(records, n_terms)).filter(|&(_, support)| support > 0);
+        let singles = singles.map(|(term, support)| Itemset { terms: vec![term], support }).collect();
+        Best::new(singles, top_k(records, n_terms, mining), mining.k)
+    }
+
+    /// How much of this is not in `found`; `supports` counts itemsets where `found` was found.
+    fn deviation<S: Copy + PartialOrd + Default>(
+        &self,
+        found: &Best<S>,
+        supports: impl Fn(&[&[TermId]]) -> Vec<S>,
+    ) -> Deviation {
+        let missing = missing(&self.all, &found.all);
+        let floor = floor(&found.all, found.k);
+        let suffices = |support: &S| *support > S::default() && floor.is_none_or(|floor| *support >= floor);
+        let ties = supports(&missing).iter().filter(|support| suffices(support)).count();
+        Deviation {
+            all: share(missing.len(), self.all.len()),
+            at_least_two_terms: lost(&self.at_least_two_terms, &found.at_least_two_terms),
+            generous: share(missing.len() - ties, self.all.len()),
+        }
+    }
+}
+
+impl<S: Copy + PartialOrd> Best<S> {
+    /// The K best of any length are among the single terms and the K best of the larger itemsets.
+    fn new(singles: Vec<Itemset<S>>, at_least_two_terms: Vec<Itemset<S>>, k: usize) -> Self
+    where
+        Itemset<S>: Clone,
+    {
+        let mut all = singles;
+        all.extend(at_least_two_terms.iter().cloned());
+        all.sort_by(|a, b| {
+            let by_support = b.support.partial_cmp(&a.support).unwrap_or(std::cmp::Ordering::Equal);
+            by_support.then(a.terms.len().cmp(&b.terms.len())).then_with(|| a.terms.cmp(&b.terms))
+        });
+        all.truncate(k);
+        Best { k, all, at_least_two_terms }
+    }
+}
+
+/// The share of `best` that is not in `found`.
+fn lost<S>(best: &[Itemset], found: &[Itemset<S>]) -> f64 {
+    share(missing(best, found).len(), best.len())
+}
+
+fn missing<'b, S>(best: &'b [Itemset], found: &[Itemset<S>]) -> Vec<&'b [TermId]> {
+    let found: HashSet<&[TermId]> = found.iter().map(|itemset| &itemset.terms[..]).collect();
+    best.iter().map(|itemset| &itemset.terms[..]).filter(|terms| !found.contains(terms)).collect()
+}
+
+/// The support of the last of K itemsets; if there are fewer, every support suffices. Zero never does.
+fn floor<S: Copy>(found: &[Itemset<S>], k: usize) -> Option<S> {
+    found.last().filter(|_| found.len() == k).map(|itemset| itemset.support)
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

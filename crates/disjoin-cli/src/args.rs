@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use disjoin::protect::disassociation::Params;
 use disjoin::read::{Format, Intake, Options};
+use disjoin::reconstruct::Multiplicity;
 use disjoin::{Error, Result};
 
 use crate::talk::{Talk, count, number};
@@ -108,6 +110,27 @@ impl Crowd {
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(["basket", "spmf", "long", "csv", "jsonl", "parquet"])
         .try_map(|name| name.parse::<Format>())
+}
+
+/// The assumption about terms that the release lists without a count, as the user writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MultiplicityChoice {
+    /// Once: what is certain
+    One,
+    /// Between 1 and K-1 times, each as likely
+    Uniform,
+    /// K/2 times
+    Half,
+}
+
+impl From<MultiplicityChoice> for Multiplicity {
+    fn from(choice: MultiplicityChoice) -> Self {
+        match choice {
+            MultiplicityChoice::One => Multiplicity::One,
+            MultiplicityChoice::Uniform => Multiplicity::Uniform,
+            MultiplicityChoice::Half => Multiplicity::Half,
+        }
+    }
 }
 
 fn separator(text: &str) -> std::result::Result<u8, String> {

@@ -7,7 +7,10 @@ mod convert;
 mod demo;
 mod generate;
 mod inspect;
+mod measure;
 mod protect;
+mod query;
+mod reconstruct;
 mod sink;
 mod talk;
 mod verify;
@@ -37,7 +40,10 @@ Examples:
   disjoin demo                                     see it work on a made-up hospital
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
-  disjoin verify out                               prove what it promises";
+  disjoin verify out                               prove what it promises
+  disjoin measure out --original baskets.dat       what is it still good for?
+  disjoin query out \"flu, asthma\"                  how many people have both?
+  disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +51,9 @@ Examples:
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
+  disjoin measure out --original baskets.dat       what is it still good for?
+  disjoin query out \"flu, asthma\"                  how many people have both?
+  disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been
 
 Exit codes:
   0  done, and the promise holds
@@ -58,6 +67,9 @@ enum Verb {
     Inspect(inspect::Args),
     Protect(protect::Args),
     Verify(verify::Args),
+    Measure(measure::Args),
+    Query(query::Args),
+    Reconstruct(reconstruct::Args),
     Convert(convert::Args),
     #[command(subcommand)]
     Generate(generate::Args),
@@ -92,6 +104,9 @@ fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Inspect(args) => inspect::run(&args, talk),
         Verb::Protect(args) => protect::run(&args, talk),
         Verb::Verify(args) => verify::run(&args, talk),
+        Verb::Measure(args) => measure::run(&args, talk),
+        Verb::Query(args) => query::run(&args, talk),
+        Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
     }

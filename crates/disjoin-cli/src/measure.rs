@@ -1,0 +1,209 @@
+//! `disjoin measure`: how useful is what remains?
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use disjoin::data::{Dataset, Hierarchy};
+use disjoin::measure::{Deviation, Options, RelativeError, Report, measure};
+use disjoin::publish::find_release;
+use disjoin::publish::plot::{self, Point, Scale};
+use disjoin::release::open::{Package, RootStream, open};
+use disjoin::{Error, Place, Result};
+
+use crate::Outcome;
+use crate::args::{Input, MultiplicityChoice, name_of};
+use crate::sink::write_to;
+use crate::talk::{Talk, count, number};
+
+/// Compare a release with its original: what utility is left?
+///
+/// tKd is the share of the original's K most frequent itemsets that are no longer among the K most frequent ones: of one
+/// reconstruction, of the chunks alone (tKd-a), of expected supports (tKd-e), of a reconstruction with a taxonomy
+/// (tKd-ML2). re is the relative error of the supports of pairs, between 0 and 2, in windows of 20 terms by rank: of one
+/// reconstruction, of the chunks alone (re-a), of the mean of several reconstructions (re-r2, ...), of expected supports
+/// (re-e), of expected supports if rare terms occur more than once in their groups (re-u). tlost is the share of terms with K or more records that no chunk shows.
+///
+/// The result tells about the original: it is for whoever holds it, and does not belong into the release.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The package that disjoin protect wrote, or the folder release in it
+    release: PathBuf,
+    /// The data that the release was made from; "-" is standard input
+    #[arg(long, value_name = "FILE")]
+    original: PathBuf,
+    /// How many of the most frequent itemsets to compare
+    #[arg(long, value_name = "K", default_value_t = Options::default().top as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+    /// How many reconstructions to average at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = Options::default().reconstructions, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    reconstructions: u64,
+    /// How many random queries to ask
+    #[arg(long, value_name = "N", default_value_t = Options::default().queries)]
+    queries: usize,
+    /// The seed of all that is random
+    #[arg(long, value_name = "SEED", default_value_t = Options::default().seed)]
+    seed: u64,
+    /// How often a term without a count is taken to occur in its group
+    #[arg(long, value_enum, default_value_t = MultiplicityChoice::One)]
+    multiplicity: MultiplicityChoice,
+    /// A taxonomy of the terms for tKd-ML2: an ARX CSV file or an Amnesia text file
+    #[arg(long, value_name = "FILE")]
+    hierarchy: Option<PathBuf>,
+    /// Make a taxonomy for tKd-ML2: so many children a node, over the sorted terms
+    #[arg(long, value_name = "N", conflicts_with = "hierarchy")]
+    fanout: Option<usize>,
+    /// Count terms with more than k records in tlost, instead of k or more
+    #[arg(long)]
+    more_than_k: bool,
+    /// Draw support.svg and loss.svg into this folder, over older ones
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+    #[command(flatten)]
+    input: Input,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  disjoin measure out --original baskets.dat
+  disjoin measure out --original baskets.dat --fanout 10 --plots plots
+  disjoin measure out/release --original patients.csv --column diagnoses --json";
+
+pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    let (folder, _) = find_release(&args.release)?;
+    let Package { claim, mut roots } = open(&folder)?;
+    claim.check_header(&roots.header(), roots.file())?;
+    if let Some(folder) = &args.plots {
+        // Before the work, not after it.
+        if folder.exists() && !folder.is_dir() {
+            return Err(Error::input(Place::file(folder.display().to_string()), "is a file, a folder was expected")
+                .with_hint("choose another name"));
+        }
+    }
+    let (original, _) = args.input.read(&args.original, talk)?;
+    let hierarchy = match (&args.hierarchy, args.fanout) {
+        (Some(file), _) => Some(disjoin::read::hierarchy(file, &original.dictionary)?),
+        (None, Some(fanout)) => Some(Hierarchy::uniform(&original.dictionary, fanout)?),
+        (None, None) => None,
+    };
+    talk.step("comparing the release with its original");
+    let options = Options {
+        top: args.top as usize,
+        reconstructions: args.reconstructions,
+        queries: args.queries,
+        seed: args.seed,
+        multiplicity: args.multiplicity.into(),
+        more_than_k: args.more_than_k,
+        hierarchy: hierarchy.as_ref(),
+    };
+    let report = measure(&mut roots, &original, &options).map_err(|error| match error {
+        // The library knows the original by its part; the user knows its name.
+        Error::Input { place, problem, hint } if place.file == "the original" => {
+            Error::Input { place: Place::file(name_of(&args.original)), problem, hint }
+        }
+        error => error,
+    })?;
+    if let Some(folder) = &args.plots {
+        draw(&report, &original, folder)?;
+        talk.note(&format!("wrote {} and loss.svg", folder.join("support.svg").display()));
+    }
+    if talk.is_json() {
+        talk.print_json(&report)?;
+    } else {
+        talk.print(&text(&report))?;
+    }
+    Ok(Outcome::Holds)
+}
+
+fn draw(report: &Report, original: &Dataset, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create the folder", e))?;
+    let points: Vec<Point> = (report.queries.asked.iter())
+        .map(|asked| Point {
+            x: f64::from(asked.truth),
+            y: asked.estimate.expected,
+            low: asked.estimate.lower as f64,
+            high: asked.estimate.upper as f64,
+        })
+        .collect();
+    let title = format!("Random itemsets of {} records (k = {}, m = {})", number(report.records), report.k, report.m);
+    let scatter =
+        plot::scatter(&title, "support in the original", "expected support, with bounds", &points, Scale::Log);
+    let title = format!("Occurrences that the chunks do not show, of {} terms", number(original.n_terms() as u64));
+    let loss =
+        plot::by_rank(&title, "terms by falling support", "share", &report.terms_lost.hidden_by_rank, Scale::Log);
+    for (name, svg) in [("support.svg", scatter), ("loss.svg", loss)] {
+        let path = folder.join(name);
+        write_to(Some(&path), true, |out| out.write_all(svg.as_bytes()).map_err(|e| Error::io(&path, "write", e)))?;
+    }
+    Ok(())
+}
+
+fn text(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{}, {}, k = {}, m = {}",
+        count(report.records, "record", "records"),
+        count(report.terms as u64, "term", "terms"),
+        report.k,
+        report.m
+    );
+    let top = &report.top_k;
+    let _ = writeln!(
+        text,
+        "\n  {:<26}{:>10}{:>10}{:>10}",
+        format!("top {}", number(top.k as u64)),
+        "all",
+        "2+ terms",
+        "ties"
+    );
+    let mut row = |name: &str, deviation: &Deviation| {
+        let Deviation { all, at_least_two_terms, generous } = deviation;
+        let _ = writeln!(text, "  {name:<26}{all:>10.4}{at_least_two_terms:>10.4}{generous:>10.4}");
+    };
+    row("tKd, a reconstruction", &top.tkd);
+    row("tKd-a, chunks alone", &top.tkd_a);
+    row("tKd-e, expected", &top.tkd_e);
+    if let Some(deviation) = &top.tkd_ml2 {
+        row("tKd-ML2", deviation);
+    }
+    let shown = |error: &RelativeError| error.mean.map_or(String::from("-"), |mean| format!("{mean:.4}"));
+    let _ = write!(text, "\n  {:<16}{:>9}{:>9}", "terms by rank", "re", "re-a");
+    for averaged in report.relative_error.first().iter().flat_map(|window| &window.re_r) {
+        let _ = write!(text, "{:>9}", format!("re-r{}", averaged.reconstructions));
+    }
+    let _ = writeln!(text, "{:>9}{:>9}", "re-e", "re-u");
+    for window in &report.relative_error {
+        let ranks = format!("{}-{}", window.first, window.first + window.terms);
+        let _ = write!(text, "  {ranks:<16}{:>9}{:>9}", shown(&window.re), shown(&window.re_a));
+        for averaged in &window.re_r {
+            let _ = write!(text, "{:>9}", shown(&averaged.error));
+        }
+        let _ = writeln!(text, "{:>9}{:>9}", shown(&window.re_e), shown(&window.re_u));
+    }
+    let lost = &report.terms_lost;
+    let _ = writeln!(
+        text,
+        "\n  {:<26}{:>10.4}   of {} in no chunk\n  {:<26}{:>10.4}   in at least one term chunk",
+        "tlost",
+        lost.tlost,
+        count(lost.considered as u64, "term", "terms"),
+        "tlost-any",
+        lost.tlost_any
+    );
+    let queries = &report.queries;
+    let _ = writeln!(
+        text,
+        "\n  {:<26}{:>10.4}   median {:.4}, of {}\n  {:<26}{:>10.4}\n  {:<26}{:>10.4}",
+        "query error",
+        queries.mean,
+        queries.median,
+        count(queries.queries as u64, "itemset", "itemsets"),
+        "truth within the bounds",
+        queries.within_bounds,
+        "within two deviations",
+        queries.within_two_deviations
+    );
+    text
+}

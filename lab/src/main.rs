@@ -1,0 +1,65 @@
+//! The lab: every figure of a paper's evaluation is one command, and ends as a page with numbers, a plot and a verdict.
+//!
+//!     cargo run --release -p disjoin-lab -- terrovitis2012 7a --data DIR
+//!     cargo run --release -p disjoin-lab -- terrovitis2012 all --data DIR --scale full
+
+mod judge;
+mod page;
+mod terrovitis2012;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Draw the figures of the papers again.
+#[derive(Parser)]
+#[command(name = "lab")]
+struct Cli {
+    #[command(subcommand)]
+    paper: Paper,
+}
+
+#[derive(Subcommand)]
+enum Paper {
+    /// Terrovitis, Liagouris, Mamoulis, Skiadopoulos: Privacy Preservation by Disassociation, 2012
+    Terrovitis2012 {
+        /// 7a to 7d, 8a to 8d, 9, 10, 11a to 11c, or all
+        figure: String,
+        /// Where bms-pos-275k.dat, bms-webview-1.dat and bms-webview-2.dat are
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// How large synthetic data are
+        #[arg(long, value_enum, default_value_t = Scale::Small)]
+        scale: Scale,
+        /// Where pages and plots go
+        #[arg(long, value_name = "DIR", default_value = "lab/papers/terrovitis2012")]
+        out: PathBuf,
+    },
+}
+
+/// The size of synthetic data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Scale {
+    /// Two thousand records, for tests
+    #[value(hide = true)]
+    Tiny,
+    /// A tenth of the paper's records
+    Small,
+    /// As many records as the paper has
+    Full,
+}
+
+fn main() -> ExitCode {
+    let Paper::Terrovitis2012 { figure, data, scale, out } = Cli::parse().paper;
+    match terrovitis2012::run(&figure, data, scale, &out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            if let Some(hint) = error.hint() {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}

@@ -115,8 +115,6 @@ FILES
   {out}/custody   must not: the original, and which patient went to which group
 
 TRY NEXT
-  head -c 600 {out}/release/data.jsonl
-  disjoin inspect {out}/custody/original.csv --column diagnoses -m 3
   disjoin verify {out} --original {out}/custody/original.csv --column diagnoses
   disjoin query {out} --top 10 --size 2
   disjoin measure {out} --original {out}/custody/original.csv --column diagnoses

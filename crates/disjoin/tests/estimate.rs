@@ -12,7 +12,8 @@ mod worlds;
 
 use disjoin::data::{Mining, TermId, Transactions};
 use disjoin::reconstruct::{
-    Estimate, Model, Multiplicity, Sampling, estimate, expectation, pair_expectations, reconstruct, top_expected,
+    Estimate, Model, Multiplicity, Sampling, estimate, expectation, pair_expectations, reconstruct, reconstruct_terms,
+    top_expected,
 };
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
@@ -400,6 +401,16 @@ fn the_same_seed_draws_the_same_for_any_number_of_threads() {
     };
     assert_eq!(draw(1, 0), draw(3, 0));
     assert_ne!(draw(1, 0), draw(1, 1));
+    // Some terms of it alone: the same draw.
+    let keep: Vec<bool> = (0..release.dictionary.len()).map(|term| term % 3 == 0).collect();
+    for fill_empty in [true, false] {
+        let sampling = Sampling { seed: 9, fill_empty };
+        let mut expected = Transactions::default();
+        for record in reconstruct(&model, &sampling, 2).records.iter() {
+            expected.push(&mut record.iter().copied().filter(|&term| keep[term as usize]).collect());
+        }
+        assert_eq!(reconstruct_terms(&model, &sampling, 2, &keep), expected);
+    }
 }
 
 // ---- Releases that no dataset has -------------------------------------------------------------------------------------------

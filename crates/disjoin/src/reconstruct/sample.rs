@@ -190,11 +190,20 @@ impl<'m> Draw<'m> {
         for leaf in leaves.clone() {
             self.place_term_chunk(leaf, (leaf - leaves.start) as usize);
         }
-        self.sort_by_record(records);
+        self.count_filled(records);
         if fill_empty && self.filled.contains(&0) {
+            self.sort_by_record();
             leaves.clone().for_each(|leaf| self.fill_empty(leaf, leaves.start));
-            self.sort_by_record(records);
         }
+        self.drawn.empty += self.filled.iter().filter(|filled| **filled == 0).count() as u64;
+        if let Some(keep) = self.keep {
+            self.parts.retain(|part| match part.bag {
+                TERM_CHUNK => keep.terms[part.what as usize],
+                bag => keep.bags[bag as usize],
+            });
+            self.count_filled(records);
+        }
+        self.sort_by_record();
         self.emit();
     }
 
@@ -280,13 +289,16 @@ impl<'m> Draw<'m> {
         self.first_record[in_root as usize]..self.first_record[in_root as usize + 1]
     }
 
-    /// Counts the parts of each record, and lists them record by record.
-    fn sort_by_record(&mut self, records: u32) {
+    fn count_filled(&mut self, records: u32) {
         self.filled.clear();
         self.filled.resize(records as usize, 0);
         for part in &self.parts {
             self.filled[part.record as usize] += 1;
         }
+    }
+
+    /// Lists the parts record by record; how many each record has must be known.
+    fn sort_by_record(&mut self) {
         self.starts.clear();
         let mut end = 0;
         for filled in &self.filled {
@@ -347,16 +359,12 @@ impl<'m> Draw<'m> {
 
     /// Puts the parts together, record by record.
     fn emit(&mut self) {
-        let kept = |term: TermId| self.keep.is_none_or(|keep| keep.terms[term as usize]);
         for ends in self.starts.windows(2) {
             self.record.clear();
             for &i in &self.by_record[ends[0] as usize..ends[1] as usize] {
                 let part = self.parts[i as usize];
                 if part.bag == TERM_CHUNK {
-                    self.record.extend(kept(part.what).then_some(part.what));
-                    continue;
-                }
-                if self.keep.is_some_and(|keep| !keep.bags[part.bag as usize]) {
+                    self.record.push(part.what);
                     continue;
                 }
                 let bag = &self.model.bags[part.bag as usize];
@@ -364,10 +372,9 @@ impl<'m> Draw<'m> {
                 let (terms, _) = bag.chunk.subrecord(subrecord as usize);
                 match self.keep {
                     None => self.record.extend_from_slice(terms),
-                    Some(_) => self.record.extend(terms.iter().copied().filter(|&term| kept(term))),
+                    Some(keep) => self.record.extend(terms.iter().copied().filter(|&term| keep.terms[term as usize])),
                 }
             }
-            self.drawn.empty += u64::from(ends[0] == ends[1]);
             self.drawn.records.push(&mut self.record);
         }
     }

@@ -3,7 +3,9 @@
 //! In a leaf P of size s whose chunks i hold the parts X_i of the itemset X, chunks are placed independently and
 //! evenly, so a given record holds all parts with probability prod_i s(X_i, C_i) / s, and
 //!
-//!     E[s(X, P)] = s * prod_i s(X_i, C_i) / s.
+//! ```text
+//! E[s(X, P)] = s * prod_i s(X_i, C_i) / s
+//! ```
 //!
 //! A term of the term chunk stands for a factor E[mu] / s, mu being its multiplicity; a part in a shared chunk for the
 //! sum over the matching subrecords that may lie in P of 1 / N, N being the number of records where that subrecord may

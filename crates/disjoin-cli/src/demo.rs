@@ -108,7 +108,7 @@ AFTER: the same diagnoses, none lost, but cut into chunks that are no longer lin
 
 STILL THERE: what an analyst can ask of it
   {kept} of the {top} most frequent sets of diagnoses still are the most frequent ones.
-  Counts of {queries} random sets are off by {error} on the median; bounds always hold.
+  Counts of {queries} random sets are off by {error} on the median; bounds held for {bounded}.
 
 FILES
   {out}/release   may leave the building: the data, and a claim that says what is promised
@@ -127,6 +127,7 @@ TRY NEXT
         kept = number(((1.0 - utility.top_k.tkd_e.all) * utility.top_k.k as f64).round() as u64),
         top = number(utility.top_k.k as u64),
         queries = number(utility.queries.queries as u64),
+        bounded = percent((1000.0 * utility.queries.within_bounds).floor() as u64, 1000),
         error = percent((1000.0 * utility.queries.median).round() as u64, 1000),
     )
 }

@@ -21,6 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use worlds::guarantee::is_truthful;
+use worlds::letters::{chunk, ids, joint, leaf};
 use worlds::{guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
 
 // ---- Completeness --------------------------------------------------------------------------------------------------
@@ -630,35 +631,6 @@ fn text(letter: char) -> String {
 
 fn alphabet() -> Dictionary {
     Dataset::from_texts([('a'..='z').map(text)]).dictionary
-}
-
-fn ids(letters: &str) -> Vec<TermId> {
-    let mut ids: Vec<TermId> = letters.bytes().map(|letter| TermId::from(letter - b'a')).collect();
-    ids.sort_unstable();
-    ids
-}
-
-fn chunk(subrecords: impl Iterator<Item = Vec<TermId>>) -> Chunk {
-    let mut bag: BTreeMap<Vec<TermId>, u32> = BTreeMap::new();
-    for subrecord in subrecords.filter(|subrecord| !subrecord.is_empty()) {
-        *bag.entry(subrecord).or_default() += 1;
-    }
-    let domain: BTreeSet<TermId> = bag.keys().flatten().copied().collect();
-    let mut chunk = Chunk::new(domain.into_iter().collect());
-    bag.iter().for_each(|(subrecord, &count)| chunk.push(subrecord, count));
-    chunk
-}
-
-fn chunks(texts: &[&str]) -> Vec<Chunk> {
-    texts.iter().map(|text| chunk(text.split(' ').map(ids))).collect()
-}
-
-fn leaf(size: u32, record_chunks: &[&str], term_chunk: &str) -> Node {
-    Node::Simple(Simple { size, record_chunks: chunks(record_chunks), term_chunk: ids(term_chunk) })
-}
-
-fn joint(members: Vec<Node>, shared_chunks: &[&str]) -> Node {
-    Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks: chunks(shared_chunks) })
 }
 
 fn claim(header: &Header, sensitive: Option<Sensitive>) -> Claim {

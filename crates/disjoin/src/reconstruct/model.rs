@@ -381,6 +381,7 @@ fn words(n_subrecords: u32) -> usize {
 }
 
 /// Some roots, laid out on their own: numbers begin at 0.
+#[derive(Default)]
 struct Part<'a> {
     leaves: Vec<Leaf<'a>>,
     bags: Vec<Bag<'a>>,
@@ -416,21 +417,7 @@ type Check<T = ()> = std::result::Result<T, &'static str>;
 
 impl<'a> Part<'a> {
     fn new(roots: &'a [Node], first_root: usize, n_terms: usize) -> Result<Self> {
-        let mut part = Part {
-            leaves: Vec::new(),
-            bags: Vec::new(),
-            classes: Vec::new(),
-            roots: Vec::new(),
-            occurrences: Vec::new(),
-            masks: Vec::new(),
-            entries: Vec::new(),
-            owned: Vec::new(),
-            owned_ends: Vec::new(),
-            above: Vec::new(),
-            draft: Vec::new(),
-            seen: vec![(u32::MAX, 0); n_terms],
-            places: Vec::new(),
-        };
+        let mut part = Part { seen: vec![(u32::MAX, 0); n_terms], ..Part::default() };
         for (i, root) in roots.iter().enumerate() {
             // The header is line 1.
             let place = || Place::line("the release", (first_root + i) as u64 + 2);

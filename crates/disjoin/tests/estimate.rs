@@ -12,8 +12,8 @@ mod worlds;
 
 use disjoin::data::{Mining, TermId, Transactions};
 use disjoin::reconstruct::{
-    Estimate, Model, Multiplicity, Sampling, estimate, expectation, pair_expectations, reconstruct, reconstruct_terms,
-    top_expected,
+    Estimate, Model, Multiplicity, Sampling, Selection, estimate, expectation, pair_expectations, reconstruct,
+    reconstruct_terms, top_expected,
 };
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
@@ -327,11 +327,15 @@ fn the_mean_of_reconstructions_is_the_expectation() {
             let asked: Vec<&Vec<TermId>> = (0..3).map(|_| &itemsets[rng.random_range(0..itemsets.len())]).collect();
             let n = COPIES as f64 * DRAWS as f64;
             let even = is_even(&layout);
+            let selection = Selection::new(&model, &asked.iter().copied().flatten().copied().collect::<Vec<_>>());
             let outside = |seed: u64| -> Vec<bool> {
                 let mut sums = vec![0; asked.len()];
                 for nth in 0..DRAWS {
-                    let drawn = reconstruct(&model, &Sampling { seed, fill_empty: false }, nth);
-                    for record in drawn.records.iter() {
+                    let drawn = match seed % 2 {
+                        0 => reconstruct(&model, &Sampling { seed, fill_empty: false }, nth).records,
+                        _ => reconstruct_terms(&selection, seed, nth),
+                    };
+                    for record in drawn.iter() {
                         let record = bits_of(record);
                         for (sum, itemset) in sums.iter_mut().zip(&asked) {
                             let itemset = bits_of(itemset);
@@ -401,16 +405,15 @@ fn the_same_seed_draws_the_same_for_any_number_of_threads() {
     };
     assert_eq!(draw(1, 0), draw(3, 0));
     assert_ne!(draw(1, 0), draw(1, 1));
-    // Some terms of it alone: the same draw.
-    let keep: Vec<bool> = (0..release.dictionary.len()).map(|term| term % 3 == 0).collect();
-    for fill_empty in [true, false] {
-        let sampling = Sampling { seed: 9, fill_empty };
-        let mut expected = Transactions::default();
-        for record in reconstruct(&model, &sampling, 2).records.iter() {
-            expected.push(&mut record.iter().copied().filter(|&term| keep[term as usize]).collect());
-        }
-        assert_eq!(reconstruct_terms(&model, &sampling, 2, &keep), expected);
-    }
+    // Some terms alone: nothing else is drawn.
+    let terms: Vec<TermId> = (0..release.dictionary.len() as TermId).step_by(3).collect();
+    let selection = Selection::new(&model, &terms);
+    let some = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| reconstruct_terms(&selection, 9, 2))
+    };
+    assert_eq!(some(1), some(3));
+    assert!(some(1).all_terms().iter().all(|term| terms.contains(term)));
 }
 
 // ---- Releases that no dataset has -------------------------------------------------------------------------------------------

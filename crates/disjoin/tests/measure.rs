@@ -17,7 +17,9 @@ use disjoin::data::{Dataset, Hierarchy, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
 use disjoin::measure::{Deviation, Options, QueryError, RelativeError, Report, measure};
 use disjoin::protect::disassociation::{Params, disassociate};
-use disjoin::reconstruct::{Estimate, Model, Multiplicity, Sampling, estimate, expectation, reconstruct};
+use disjoin::reconstruct::{
+    Estimate, Model, Multiplicity, Sampling, Selection, estimate, expectation, reconstruct, reconstruct_terms,
+};
 use disjoin::release::open::{InMemory, load_into};
 use disjoin::release::{Disassociated, Node};
 use rand::seq::SliceRandom;
@@ -349,7 +351,7 @@ fn compare(seed: u64) -> Counts {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let Case { original, release, mut top, hierarchy } = random_case(seed, &mut rng);
     let multiplicity = [Multiplicity::One, Multiplicity::Uniform, Multiplicity::Half][rng.random_range(0..3)];
-    let (more_than_k, sampling) = (rng.random_bool(0.5), Sampling { seed: rng.random(), fill_empty: true });
+    let (more_than_k, sampling) = (rng.random_bool(0.5), Sampling { seed: rng.random(), fill_empty: false });
     let n_reconstructions = rng.random_range(1..=10);
 
     let n_terms = original.n_terms();
@@ -377,8 +379,7 @@ fn compare(seed: u64) -> Counts {
     assert_eq!((report.k, report.m, report.seed, report.top_k.k), (header.k, header.m, sampling.seed, top));
 
     let before = records_of(&original.records);
-    let drawn: Vec<Records> =
-        (0..n_reconstructions).map(|nth| records_of(&reconstruct(&model, &sampling, nth).records)).collect();
+    let mut drawn = vec![records_of(&reconstruct(&model, &sampling, 0).records)];
     let mut certain = Records::new();
     chunks(&aligned.roots, &mut certain);
 
@@ -425,6 +426,11 @@ fn compare(seed: u64) -> Counts {
     by_rank.sort_by_key(|&term| (Reverse(supports[term as usize]), term));
     let firsts: Vec<usize> = [0, 100, 200, 300, 400].into_iter().filter(|first| first + 2 <= n_terms).collect();
     assert_eq!(report.relative_error.iter().map(|window| window.first).collect::<Vec<_>>(), firsts, "seed {seed}");
+    let in_windows: Vec<TermId> =
+        firsts.iter().flat_map(|&first| by_rank.iter().skip(first).take(20)).copied().collect();
+    let selection = Selection::new(&model, &in_windows);
+    drawn.extend((1..n_reconstructions).map(|nth| records_of(&reconstruct_terms(&selection, sampling.seed, nth))));
+    let uniform = Model::new(&aligned).unwrap().with_multiplicity(Multiplicity::Uniform);
     for window in &report.relative_error {
         let terms = &by_rank[window.first..n_terms.min(window.first + 20)];
         assert_eq!(window.terms, terms.len());
@@ -445,6 +451,7 @@ fn compare(seed: u64) -> Counts {
         check("re", &window.re, error(&|pair| mean(1, pair)));
         check("re-a", &window.re_a, error(&|pair| f64::from(support(&certain, pair))));
         check("re-e", &window.re_e, error(&|pair| expectation(&model, pair)));
+        check("re-u", &window.re_u, error(&|pair| expectation(&uniform, pair)));
         let averaged: Vec<u64> = [2, 5, 10].into_iter().filter(|&n| n <= n_reconstructions).collect();
         assert_eq!(window.re_r.iter().map(|averaged| averaged.reconstructions).collect::<Vec<_>>(), averaged);
         for found in &window.re_r {

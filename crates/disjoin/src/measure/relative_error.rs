@@ -12,8 +12,9 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::Options;
 use crate::data::{Dataset, TermId, Transactions, supports};
-use crate::reconstruct::{Model, Multiplicity, Sampling, pair_expectations_if, reconstruct_terms};
+use crate::reconstruct::{Model, Multiplicity, Selection, pair_expectations_if, reconstruct_terms};
 
 /// Ranks at which windows begin.
 const FIRST: [usize; 5] = [0, 100, 200, 300, 400];
@@ -86,15 +87,15 @@ pub(super) fn windows(
     (model, multiplicity): (&Model, Multiplicity),
     first: &Transactions,
     chunks: &Transactions,
-    sampling: &Sampling,
-    n_reconstructions: u64,
+    options: &Options<'_>,
 ) -> Vec<Window> {
+    let n_reconstructions = options.reconstructions;
     let pairs = Pairs::new(original);
     let truth = pairs.supports(&original.records);
     let certain = pairs.supports(chunks);
     let mut drawn = vec![pairs.supports(first)];
-    let keep: Vec<bool> = pairs.place.iter().map(Option::is_some).collect();
-    let draw = |nth: u64| pairs.supports(&reconstruct_terms(model, sampling, nth, &keep));
+    let selection = Selection::new(model, &pairs.windows.concat());
+    let draw = |nth: u64| pairs.supports(&reconstruct_terms(&selection, options.seed, nth));
     drawn.par_extend((1..n_reconstructions.max(1)).into_par_iter().map(draw));
     let expected = pairs.expected(model, multiplicity);
     let uniform = pairs.expected(model, Multiplicity::Uniform);

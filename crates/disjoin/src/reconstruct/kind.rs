@@ -221,6 +221,7 @@ fn both(model: &Model, (a, of_a): (&Kind, &Shared), (b, of_b): (&Kind, &Shared))
         let elsewhere = 1.0 - weight(class, taken);
         if elsewhere > 0.0 { weight(class, at) / elsewhere } else { 0.0 }
     };
+    let counts_of_b: Vec<u64> = classes.iter().map(|class| popcount_within(&of_b.mask, &class.bits)).collect();
     let in_both: Vec<u64> = of_a.mask.iter().zip(&of_b.mask).map(|(x, y)| x & y).collect();
     let mut probability = 0.0;
     for (e, q) in classes.iter().enumerate() {
@@ -228,9 +229,12 @@ fn both(model: &Model, (a, of_a): (&Kind, &Shared), (b, of_b): (&Kind, &Shared))
         if n == 0 || weight(q, at_a) == 0.0 {
             continue;
         }
-        for (f, r) in classes.iter().enumerate() {
+        for (f, (r, of_b)) in classes.iter().zip(&counts_of_b).enumerate() {
             let same = if e == f { popcount_within(&in_both, &q.bits) } else { 0 };
-            let pairs = (n * popcount_within(&of_b.mask, &r.bits) - same) as f64;
+            let pairs = (n * of_b - same) as f64;
+            if pairs == 0.0 {
+                continue;
+            }
             let first = weight(q, at_a) * given(r, at_b, at_a);
             let second = weight(r, at_b) * given(q, at_a, at_b);
             probability += pairs * (first + second) / 2.0;

@@ -28,4 +28,4 @@ pub use mine::top_expected;
 pub use model::Model;
 pub use pairs::pair_expectations;
 pub(crate) use pairs::pair_expectations_if;
-pub use sample::{Multiplicity, Reconstruction, Sampling, reconstruct, reconstruct_terms};
+pub use sample::{Multiplicity, Reconstruction, Sampling, Selection, reconstruct, reconstruct_terms};

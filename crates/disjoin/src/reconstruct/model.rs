@@ -177,6 +177,10 @@ impl<'a> Model<'a> {
             return Err(Error::input(Place::file("the release"), problem).with_hint("split it, and ask its parts"));
         }
         model.index(&parts);
+        model.masks.reserve_exact(n_words);
+        model.owned.reserve_exact(parts.iter().map(|part| part.owned.len()).sum());
+        model.entries.reserve_exact(parts.iter().map(|part| part.entries.len()).sum());
+        model.occurrences.reserve_exact(parts.iter().map(|part| part.occurrences.len()).sum());
         parts.into_iter().for_each(|part| model.append(part));
         let records: u64 = model.leaves.iter().map(Leaf::size).sum();
         if records != release.header.records {
@@ -312,6 +316,10 @@ impl<'a> Model<'a> {
 
     fn append(&mut self, part: Part<'a>) {
         let shift = |range: Range<u32>, by: usize| range.start + by as u32..range.end + by as u32;
+        let shift_all = |mut regions: Box<[Box<[u32]>]>, by: usize| {
+            regions.iter_mut().flatten().for_each(|leaf| *leaf += by as u32);
+            regions
+        };
         let (leaves, bags, classes) = (self.leaves.len(), self.bags.len(), self.classes.len());
         let (roots, occurrences) = (self.roots.len() as u32, self.occurrences.len());
         let (first_mask, first_entry, first_owned) = (self.masks.len(), self.entries.len() as u32, self.owned.len());
@@ -326,8 +334,7 @@ impl<'a> Model<'a> {
             classes: shift(bag.classes, classes),
             first: bag.first + occurrences,
             first_mask: bag.first_mask + first_mask,
-            regions:
-                bag.regions.into_iter().map(|leaf| leaf.iter().map(|leaf| leaf + leaves as u32).collect()).collect(),
+            regions: shift_all(bag.regions, leaves),
             ..bag
         }));
         self.classes.extend(part.classes);
@@ -363,17 +370,15 @@ pub(super) fn popcount(mask: &[u64]) -> u64 {
 
 /// The number of ones at the positions `bits`.
 pub(super) fn popcount_within(mask: &[u64], bits: &Range<u32>) -> u64 {
-    let mut count = 0;
-    for (i, &word) in mask.iter().enumerate() {
-        let first = 64 * i as u32;
-        let from = bits.start.saturating_sub(first).min(64);
-        let to = bits.end.saturating_sub(first).min(64);
-        if from < to {
-            let inside = (u64::MAX >> (64 - (to - from))) << from;
-            count += u64::from((word & inside).count_ones());
-        }
+    if bits.is_empty() {
+        return 0;
     }
-    count
+    let (first, last) = (bits.start as usize / 64, (bits.end - 1) as usize / 64);
+    let (from, to) = (u64::MAX << (bits.start % 64), u64::MAX >> ((64 - bits.end % 64) % 64));
+    if first == last {
+        return u64::from((mask[first] & from & to).count_ones());
+    }
+    popcount(&[mask[first] & from, mask[last] & to]) + popcount(&mask[first + 1..last])
 }
 
 fn words(n_subrecords: u32) -> usize {

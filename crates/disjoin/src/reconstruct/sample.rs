@@ -11,8 +11,11 @@
 //! Cost:       O(incidences of the dataset that is drawn)
 //! Checked by: tests/estimate.rs
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use rand::RngExt;
-use rand::seq::{IteratorRandom, SliceRandom, index};
+use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -22,7 +25,7 @@ use crate::data::{TermId, Transactions};
 use crate::generate::stream;
 
 /// Roots that share a stream of random numbers. It is part of what a seed means.
-const BLOCK: usize = 64;
+const BLOCK: usize = 4;
 
 /// How datasets are drawn.
 #[derive(Debug, Clone, Copy)]
@@ -85,19 +88,19 @@ pub fn reconstruct(model: &Model, sampling: &Sampling, nth: u64) -> Reconstructi
     draw(model, sampling, nth, None)
 }
 
-/// Draws the same dataset, but reports only some terms of it: those for which `keep` says so. Records without any are
-/// left out.
-pub fn reconstruct_terms(model: &Model, sampling: &Sampling, nth: u64, keep: &[bool]) -> Transactions {
-    draw(model, sampling, nth, Some(keep)).records
+/// Draws a dataset as [`reconstruct`](reconstruct()) does without filling empty records, but only some terms of it; records
+/// without any are left out. It has the law of such a dataset's terms, not its very records: what is not asked for is
+/// not drawn.
+pub fn reconstruct_terms(selection: &Selection, seed: u64, nth: u64) -> Transactions {
+    draw(selection.model, &Sampling { seed, fill_empty: false }, nth, Some(selection)).records
 }
 
-fn draw(model: &Model, sampling: &Sampling, nth: u64, keep: Option<&[bool]>) -> Reconstruction {
+fn draw(model: &Model, sampling: &Sampling, nth: u64, selection: Option<&Selection>) -> Reconstruction {
     let stage = format!("reconstruct {nth}");
-    let keep = keep.map(|keep| Keep::new(model, keep));
     let parts: Vec<Reconstruction> = (0..model.roots.len().div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
-            let mut draw = Draw::new(model, stream(sampling.seed, &stage, block as u64), keep.as_ref());
+            let mut draw = Draw::new(model, stream(sampling.seed, &stage, block as u64), selection);
             let roots = block * BLOCK..model.roots.len().min((block + 1) * BLOCK);
             roots.for_each(|root| draw.root(root, sampling.fill_empty));
             draw.drawn
@@ -111,16 +114,83 @@ fn draw(model: &Model, sampling: &Sampling, nth: u64, keep: Option<&[bool]>) -> 
     drawn
 }
 
-/// The terms to report, and the bags that have any of them.
-struct Keep<'k> {
-    terms: &'k [bool],
-    bags: Vec<bool>,
+/// Some terms of a release, and where they are.
+pub struct Selection<'m> {
+    model: &'m Model<'m>,
+    /// The bits of each bag whose subrecords have any of the terms, and where each bag ends.
+    bits: Vec<u32>,
+    ends: Vec<usize>,
+    /// Which of the terms each of these subrecords has, and where it ends: side by side, as drawing goes by them often.
+    terms: Vec<TermId>,
+    terms_ends: Vec<u32>,
+    /// For each bag that has any of them and several classes, where these go.
+    counts: Vec<Option<Counts>>,
+    /// The terms of each leaf's term chunk that are among them, and where each leaf ends.
+    in_term_chunks: Vec<TermId>,
+    term_chunk_ends: Vec<usize>,
 }
 
-impl<'k> Keep<'k> {
-    fn new(model: &Model, terms: &'k [bool]) -> Self {
-        let has_any = |bag: &Bag| bag.chunk.terms.iter().any(|&term| terms[term as usize]);
-        Keep { terms, bags: model.bags.iter().map(has_any).collect() }
+impl<'m> Selection<'m> {
+    /// Finds `terms` in a release.
+    pub fn new(model: &'m Model, terms: &[TermId]) -> Self {
+        let mut is_selected = vec![false; model.release.dictionary.len()];
+        terms.iter().for_each(|&term| is_selected[term as usize] = true);
+        let mut selection = Selection {
+            model,
+            bits: Vec::new(),
+            ends: Vec::new(),
+            terms: Vec::new(),
+            terms_ends: Vec::new(),
+            counts: Vec::new(),
+            in_term_chunks: Vec::new(),
+            term_chunk_ends: Vec::new(),
+        };
+        for bag in &model.bags {
+            let occurrences = &model.occurrences[bag.first..bag.first + bag.n_subrecords as usize];
+            let has_any = bag.chunk.terms.iter().any(|&term| is_selected[term as usize]);
+            for (bit, &i) in (0..).zip(occurrences).filter(|_| has_any) {
+                let before = selection.terms.len();
+                let terms = bag.chunk.subrecord(i as usize).0.iter();
+                selection.terms.extend(terms.filter(|&&term| is_selected[term as usize]));
+                if selection.terms.len() > before {
+                    selection.bits.push(bit);
+                    selection.terms_ends.push(selection.terms.len() as u32);
+                }
+            }
+            let is_asked = selection.bits.len() > selection.ends.last().copied().unwrap_or(0);
+            selection.counts.push((is_asked && bag.classes.len() > 1).then(|| Counts::new(model, bag)));
+            selection.ends.push(selection.bits.len());
+        }
+        for leaf in &model.leaves {
+            let terms = leaf.simple.term_chunk.iter();
+            selection.in_term_chunks.extend(terms.filter(|&&term| is_selected[term as usize]));
+            selection.term_chunk_ends.push(selection.in_term_chunks.len());
+        }
+        selection
+    }
+
+    /// Where the bits of a bag are.
+    fn places(&self, bag: u32) -> Range<usize> {
+        let bag = bag as usize;
+        (if bag == 0 { 0 } else { self.ends[bag - 1] })..self.ends[bag]
+    }
+
+    /// Where a bit of a bag is, if its subrecord has any of the terms.
+    fn place(&self, bag: u32, bit: u32) -> Option<u32> {
+        let places = self.places(bag);
+        self.bits[places.clone()].binary_search(&bit).ok().map(|at| (places.start + at) as u32)
+    }
+
+    /// The terms of the subrecord whose bit is at `place`.
+    fn terms(&self, place: u32) -> &[TermId] {
+        let place = place as usize;
+        let start = if place == 0 { 0 } else { self.terms_ends[place - 1] };
+        &self.terms[start as usize..self.terms_ends[place] as usize]
+    }
+
+    fn term_chunk(&self, leaf: u32) -> &[TermId] {
+        let leaf = leaf as usize;
+        &self.in_term_chunks[if leaf == 0 { 0 } else { self.term_chunk_ends[leaf - 1] }..self.term_chunk_ends[leaf]]
     }
 }
 
@@ -128,7 +198,7 @@ impl<'k> Keep<'k> {
 struct Draw<'m> {
     model: &'m Model<'m>,
     rng: ChaCha8Rng,
-    keep: Option<&'m Keep<'m>>,
+    selection: Option<&'m Selection<'m>>,
     drawn: Reconstruction,
     /// What lies where in the present root.
     parts: Vec<Part>,
@@ -139,8 +209,15 @@ struct Draw<'m> {
     /// The parts record by record, and where each record begins there.
     by_record: Vec<u32>,
     starts: Vec<u32>,
-    /// The records to choose from.
+    /// The records to choose from, and how many are before each range of them.
+    ranges: Vec<(u32, Range<u32>)>,
     records: Vec<u32>,
+    /// For each record, the last time that it was taken.
+    taken: Vec<u64>,
+    round: u64,
+    /// How many subrecords of each class go to each region, and those of one class.
+    table: Vec<f64>,
+    bits: Vec<u32>,
     record: Vec<TermId>,
 }
 
@@ -150,23 +227,28 @@ struct Part {
     record: u32,
     /// The bag, or [`TERM_CHUNK`].
     bag: u32,
-    /// The bit of the subrecord in its bag, or the term.
+    /// The bit of the subrecord in its bag, or its place in the selection, or the term.
     what: u32,
 }
 
 impl<'m> Draw<'m> {
-    fn new(model: &'m Model, rng: ChaCha8Rng, keep: Option<&'m Keep<'m>>) -> Self {
+    fn new(model: &'m Model, rng: ChaCha8Rng, selection: Option<&'m Selection<'m>>) -> Self {
         Draw {
             model,
             rng,
-            keep,
+            selection,
             drawn: Reconstruction { records: Transactions::default(), empty: 0 },
             parts: Vec::new(),
             first_record: Vec::new(),
             filled: Vec::new(),
             by_record: Vec::new(),
             starts: Vec::new(),
+            ranges: Vec::new(),
             records: Vec::new(),
+            taken: Vec::new(),
+            round: 0,
+            table: Vec::new(),
+            bits: Vec::new(),
             record: Vec::new(),
         }
     }
@@ -181,10 +263,19 @@ impl<'m> Draw<'m> {
             records += self.model.leaves[leaf as usize].simple.size;
         }
         self.first_record.push(records);
+        if self.taken.len() < records as usize {
+            self.taken.resize(records as usize, 0);
+        }
         for bag in bags {
-            match self.model.classes_of(&self.model.bags[bag as usize]) {
-                [class] => self.place_class(bag, class, leaves.start),
-                _ => self.place_classes(bag, leaves.start),
+            match (self.model.classes_of(&self.model.bags[bag as usize]), self.selection) {
+                (_, Some(selection)) if selection.places(bag).is_empty() => {}
+                ([class], None) => self.place_class(bag, class, class.bits.clone(), leaves.start),
+                // Where subrecords lie does not depend on others of their class.
+                ([class], Some(selection)) => {
+                    let places = selection.places(bag);
+                    self.place_class(bag, class, places.start as u32..places.end as u32, leaves.start);
+                }
+                (_, selection) => self.place_classes(bag, leaves.start, selection),
             }
         }
         for leaf in leaves.clone() {
@@ -196,96 +287,116 @@ impl<'m> Draw<'m> {
             leaves.clone().for_each(|leaf| self.fill_empty(leaf, leaves.start));
         }
         self.drawn.empty += self.filled.iter().filter(|filled| **filled == 0).count() as u64;
-        if let Some(keep) = self.keep {
-            self.parts.retain(|part| match part.bag {
-                TERM_CHUNK => keep.terms[part.what as usize],
-                bag => keep.bags[bag as usize],
-            });
-            self.count_filled(records);
-        }
         self.sort_by_record();
         self.emit();
     }
 
     /// All subrecords may lie in the same leaves: any distinct records of theirs.
-    fn place_class(&mut self, id: u32, class: &Class, first_leaf: u32) {
+    fn place_class(&mut self, id: u32, class: &Class, bits: impl ExactSizeIterator<Item = u32>, first_leaf: u32) {
         let bag = &self.model.bags[id as usize];
-        let n = class.bits.len();
-        if class.only.is_none() {
-            let start = self.first_record[(bag.leaves.start - first_leaf) as usize];
-            let end = self.first_record[(bag.leaves.end - first_leaf) as usize];
-            let places = index::sample(&mut self.rng, (end - start) as usize, n);
-            self.parts.extend((0..).zip(places).map(|(bit, at)| Part {
-                record: start + at as u32,
-                bag: id,
-                what: bit,
-            }));
-            return;
-        }
-        let bits: Vec<u32> = class.bits.clone().collect();
         let leaves = bag.leaves.clone().filter(|leaf| class.may_lie(leaf - bag.leaves.start));
-        self.scatter(id, &bits, leaves.map(|leaf| leaf - first_leaf));
+        self.scatter(id, bits, leaves.map(|leaf| leaf - first_leaf));
     }
 
     /// Subrecords may lie in different leaves: first how many of each class go to which region, then which, then to
     /// whom.
-    fn place_classes(&mut self, id: u32, first_leaf: u32) {
+    fn place_classes(&mut self, id: u32, first_leaf: u32, selection: Option<&Selection>) {
         let model = self.model;
         let bag = &model.bags[id as usize];
         let columns = bag.regions.len();
-        let mut table = expected_counts(model, bag);
-        // Where every region has room for what can come, classes need not look after each other.
-        let has_room = |column: usize| {
-            let most: f64 = table[column..].iter().step_by(columns).map(|count| count.ceil()).sum();
-            most <= bag.regions[column].iter().map(|&leaf| model.leaves[leaf as usize].size() as f64).sum()
+        let known = selection.and_then(|selection| selection.counts[id as usize].as_ref());
+        let counts = known.map_or_else(|| Cow::Owned(Counts::new(model, bag)), Cow::Borrowed);
+        let name_of = |bit: u32| match selection {
+            Some(selection) => selection.place(id, bit),
+            None => Some(bit),
         };
-        if (0..columns).all(has_room) {
-            table.chunks_mut(columns).for_each(|row| rounding::round_row(row, &mut self.rng));
-        } else {
-            rounding::round(&mut table, columns, &mut self.rng);
+        self.table.clear();
+        self.table.extend_from_slice(&counts.expected);
+        if !counts.rows_are_free {
+            rounding::round(&mut self.table, columns, &mut self.rng);
         }
         let mut here: Vec<Vec<u32>> = vec![Vec::new(); columns];
-        for (class, row) in model.classes_of(bag).iter().zip(table.chunks(columns)) {
-            let mut bits: Vec<u32> = class.bits.clone().collect();
-            bits.shuffle(&mut self.rng);
-            let mut bits = bits.into_iter();
-            here.iter_mut().zip(row).for_each(|(here, &count)| here.extend(bits.by_ref().take(count as usize)));
+        for (class, row) in model.classes_of(bag).iter().zip(self.table.chunks_mut(columns)) {
+            if class.bits.clone().all(|bit| name_of(bit).is_none()) {
+                continue;
+            }
+            if counts.rows_are_free {
+                rounding::round_row(row, &mut self.rng);
+            }
+            self.bits.clear();
+            self.bits.extend(class.bits.clone());
+            self.bits.shuffle(&mut self.rng);
+            let mut bits = self.bits.iter().copied();
+            for (here, &count) in here.iter_mut().zip(&*row) {
+                here.extend(bits.by_ref().take(count as usize).filter_map(name_of));
+            }
             debug_assert_eq!(bits.len(), 0, "rounding keeps whole sums");
         }
         for (region, bits) in bag.regions.iter().zip(here) {
-            self.scatter(id, &bits, region.iter().map(|leaf| leaf - first_leaf));
+            self.scatter(id, bits.into_iter(), region.iter().map(|leaf| leaf - first_leaf));
         }
     }
 
     /// Puts subrecords into different records of these leaves of the root.
-    fn scatter(&mut self, bag: u32, bits: &[u32], leaves: impl Iterator<Item = u32>) {
-        self.records.clear();
-        for leaf in leaves {
-            self.records.extend(self.first_record[leaf as usize]..self.first_record[leaf as usize + 1]);
+    fn scatter(&mut self, bag: u32, bits: impl ExactSizeIterator<Item = u32>, leaves: impl Iterator<Item = u32>) {
+        if bits.len() == 0 {
+            return;
         }
-        let places = index::sample(&mut self.rng, self.records.len(), bits.len());
-        let records = &self.records;
-        self.parts.extend(bits.iter().zip(places).map(|(&what, at)| Part { record: records[at], bag, what }));
+        self.ranges.clear();
+        let mut n = 0;
+        for leaf in leaves {
+            let (start, end) = (self.first_record[leaf as usize], self.first_record[leaf as usize + 1]);
+            match self.ranges.last_mut() {
+                Some((_, range)) if range.end == start => range.end = end,
+                _ => self.ranges.push((n, start..end)),
+            }
+            n += end - start;
+        }
+        if bits.len() as u32 <= n / 4 {
+            // Any record, until it is one that is not taken.
+            self.round += 1;
+            for what in bits {
+                let record = loop {
+                    let at = self.rng.random_range(0..n);
+                    let (first, range) = &self.ranges[self.ranges.partition_point(|(first, _)| *first <= at) - 1];
+                    let record = range.start + (at - first);
+                    if self.taken[record as usize] != self.round {
+                        break record;
+                    }
+                };
+                self.taken[record as usize] = self.round;
+                self.parts.push(Part { record, bag, what });
+            }
+            return;
+        }
+        self.records.clear();
+        self.records.extend(self.ranges.iter().flat_map(|(_, range)| range.clone()));
+        let (records, rng) = (&mut self.records, &mut self.rng);
+        self.parts.extend(bits.enumerate().map(|(i, what)| {
+            // Of those that are left; the chosen ones gather in front.
+            let chosen = rng.random_range(i as u32..n);
+            records.swap(i, chosen as usize);
+            Part { record: records[i], bag, what }
+        }));
     }
 
     fn place_term_chunk(&mut self, leaf: u32, in_root: usize) {
         let simple = self.model.leaves[leaf as usize].simple;
-        let first = self.first_record[in_root];
-        for &term in &simple.term_chunk {
+        let terms = self.selection.map_or(&simple.term_chunk[..], |selection| selection.term_chunk(leaf));
+        for &term in terms {
             let mu = self.model.multiplicity.draw(self.model.release.header.k, simple.size, &mut self.rng);
             if mu == 1 {
-                let record = first + self.rng.random_range(0..simple.size);
+                let record = self.first_record[in_root] + self.rng.random_range(0..simple.size);
                 self.parts.push(Part { record, bag: TERM_CHUNK, what: term });
-                continue;
+            } else {
+                let as_often = std::iter::repeat_n(term, mu as usize);
+                self.scatter(TERM_CHUNK, as_often, std::iter::once(in_root as u32));
             }
-            let places = index::sample(&mut self.rng, simple.size as usize, mu as usize);
-            let part = |at: usize| Part { record: first + at as u32, bag: TERM_CHUNK, what: term };
-            self.parts.extend(places.into_iter().map(part));
         }
     }
 
     /// The records of a leaf that is the `in_root`-th of its root.
-    fn records_of(&self, in_root: u32) -> std::ops::Range<u32> {
+    fn records_of(&self, in_root: u32) -> Range<u32> {
         self.first_record[in_root as usize]..self.first_record[in_root as usize + 1]
     }
 
@@ -367,31 +478,46 @@ impl<'m> Draw<'m> {
                     self.record.push(part.what);
                     continue;
                 }
-                let bag = &self.model.bags[part.bag as usize];
-                let subrecord = self.model.occurrences[bag.first + part.what as usize];
-                let (terms, _) = bag.chunk.subrecord(subrecord as usize);
-                match self.keep {
-                    None => self.record.extend_from_slice(terms),
-                    Some(keep) => self.record.extend(terms.iter().copied().filter(|&term| keep.terms[term as usize])),
-                }
+                let Some(selection) = self.selection else {
+                    let bag = &self.model.bags[part.bag as usize];
+                    let subrecord = self.model.occurrences[bag.first + part.what as usize];
+                    self.record.extend_from_slice(bag.chunk.subrecord(subrecord as usize).0);
+                    continue;
+                };
+                self.record.extend_from_slice(selection.terms(part.what));
             }
             self.drawn.records.push(&mut self.record);
         }
     }
 }
 
-/// The expected number of subrecords of each class (rows) in each region (columns).
-fn expected_counts(model: &Model, bag: &Bag) -> Vec<f64> {
-    let first = bag.leaves.start;
-    let records = |region: &[u32]| -> f64 {
-        region.iter().map(|&leaf| model.leaves[leaf as usize].size() as f64 * bag.tilt_of(leaf)).sum()
-    };
-    let regions: Vec<(u32, f64)> = bag.regions.iter().map(|region| (region[0] - first, records(region))).collect();
-    let expected = |class: &Class, &(at, records): &(u32, f64)| {
-        if class.may_lie(at) { class.bits.len() as f64 * records / class.records } else { 0.0 }
-    };
-    let classes = model.classes_of(bag).iter();
-    classes.flat_map(|class| regions.iter().map(move |region| expected(class, region))).collect()
+/// How many subrecords of a bag's classes (rows) go to its regions (columns).
+#[derive(Clone)]
+struct Counts {
+    expected: Vec<f64>,
+    /// Whether every region has room for what can come, so that classes need not look after each other.
+    rows_are_free: bool,
+}
+
+impl Counts {
+    fn new(model: &Model, bag: &Bag) -> Self {
+        let (first, columns) = (bag.leaves.start, bag.regions.len());
+        let size = |leaf: u32| model.leaves[leaf as usize].size() as f64;
+        let records = |region: &[u32]| -> f64 { region.iter().map(|&leaf| size(leaf) * bag.tilt_of(leaf)).sum() };
+        let regions: Vec<(u32, f64)> = bag.regions.iter().map(|region| (region[0] - first, records(region))).collect();
+        let expected = |class: &Class, &(at, records): &(u32, f64)| {
+            if class.may_lie(at) { class.bits.len() as f64 * records / class.records } else { 0.0 }
+        };
+        let classes = model.classes_of(bag).iter();
+        let expected: Vec<f64> =
+            classes.flat_map(|class| regions.iter().map(move |region| expected(class, region))).collect();
+        let has_room = |column: usize| {
+            let most: f64 = expected[column..].iter().step_by(columns).map(|count| count.ceil()).sum();
+            most <= bag.regions[column].iter().map(|&leaf| size(leaf)).sum()
+        };
+        let rows_are_free = (0..columns).all(has_room);
+        Counts { expected, rows_are_free }
+    }
 }
 
 fn may_lie(model: &Model, part: &Part, leaf: u32) -> bool {

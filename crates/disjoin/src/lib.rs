@@ -23,6 +23,7 @@
 
 pub mod error;
 
+pub mod attack;
 pub mod data;
 pub mod generate;
 pub mod measure;

@@ -1,0 +1,97 @@
+//! What could an adversary learn? Attacks see a release and what the adversary knows beforehand, never the original.
+//!
+//! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
+//! for [`judge`] to say, which alone sees the original.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::data::TermId;
+use crate::release::Disassociated;
+
+/// A way of getting more out of a release than was meant to be in it.
+///
+/// All that an attack is given is the view: there is no way from here to the original.
+pub trait Attack {
+    /// A short name: letters, digits, dashes.
+    fn name(&self) -> &'static str;
+
+    /// What the adversary concludes.
+    fn run(&self, view: &View<'_>) -> Findings;
+}
+
+/// What an adversary has in hand.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The release, in the order of its file.
+    pub release: &'a Disassociated,
+    /// What is known about people beforehand.
+    pub knowledge: &'a Knowledge,
+}
+
+/// What an adversary knows about people before seeing the release.
+#[derive(Debug, Clone)]
+pub enum Knowledge {
+    /// Any m terms of any person.
+    Anything,
+    /// These sets of terms, ascending, each of some person.
+    Itemsets(HashSet<Vec<TermId>>),
+}
+
+impl Knowledge {
+    /// Whether somebody is known to have these terms, ascending.
+    pub fn has(&self, terms: &[TermId]) -> bool {
+        match self {
+            Knowledge::Anything => true,
+            Knowledge::Itemsets(itemsets) => itemsets.contains(terms),
+        }
+    }
+}
+
+/// What an attack concludes, and how much of the release it could look at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Findings {
+    /// The attack's name.
+    pub attack: &'static str,
+    /// What kind of statement the findings are.
+    pub says: Says,
+    /// The findings, the surest first.
+    pub found: Vec<Finding>,
+    /// How far the attack got.
+    pub coverage: Coverage,
+}
+
+/// What a finding states about its cluster and its terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Says {
+    /// Fewer than k records of the cluster, but at least one, hold all of the terms, if anybody does.
+    FewerThanK,
+    /// Some record of the cluster holds all of the terms.
+    Together,
+}
+
+/// One statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The simple cluster, numbered depth first through the release.
+    pub leaf: u32,
+    /// The terms, ascending.
+    pub terms: Vec<TermId>,
+    /// Terms that whoever has those has as well, ascending.
+    pub learned: Vec<TermId>,
+    /// How sure the adversary is: 1 is certain.
+    pub confidence: f64,
+}
+
+/// How many clusters an attack could decide.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Simple clusters in the release.
+    pub clusters: u64,
+    /// Of these, for how many nothing is left to find.
+    pub proved: u64,
+    /// For how many something was left open.
+    pub open: u64,
+}

@@ -11,6 +11,7 @@
 //!
 //! [`Model`] is the release laid out for both.
 
+pub mod aware;
 mod estimate;
 mod fit;
 mod kind;

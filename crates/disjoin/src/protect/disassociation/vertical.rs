@@ -4,7 +4,8 @@
 //! Promises:   every set of at most m terms of a record chunk occurs in it at least k times or never; a possible
 //!             original without empty records exists that holds any such set k times (Lemma 2)
 //! Assumes:    the cluster has at least k records (`horizontal::merge_small`)
-//! Departs:    ties go to the smaller term id, so that runs agree; of equally rare terms the repair moves the last one
+//! Departs:    ties go to the term whose text sorts first, an order that everybody knows and that does not depend on the
+//!             order of the records; of equally rare terms the repair moves the last one
 //! Cost:       O(v t |T| s/64) for v chunks, t frequent terms, |T| terms of a chunk and s records, with m = 2
 //! Checked by: tests in this file (spec K 1, 2 and 4), tests/guarantee.rs
 
@@ -89,7 +90,7 @@ impl Cutter {
                 rare.push(i);
             }
         }
-        frequent.sort_unstable_by_key(|&i| (std::cmp::Reverse(self.supports[i]), rows.terms[i]));
+        frequent.sort_unstable_by_key(|&i| (std::cmp::Reverse(self.supports[i]), rank[rows.terms[i] as usize]));
         let last = frequent.last().copied();
         let masks = &mut self.masks;
         let mut chunks = greedy_chunks(frequent, |chunk, i| rows.stays_km_anonymous(chunk, i, k, m, masks));

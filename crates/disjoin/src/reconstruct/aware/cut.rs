@@ -1,0 +1,98 @@
+//! A simple cluster as vertical partitioning left it: chunks in the order in which they were made, and what was refused.
+
+use std::cmp::Reverse;
+
+use crate::data::TermId;
+use crate::release::{Chunk, Simple};
+
+/// A cluster that was cut. Its terms are numbered in the order in which they were tried.
+#[derive(Debug, Clone)]
+pub struct Cut {
+    pub(super) k: u32,
+    pub(super) m: u32,
+    pub(super) size: u32,
+    /// How many records may hold no term of a record chunk.
+    pub(super) fill: u32,
+    /// The terms of record chunks by falling support, ties by id: the public order in which they were tried.
+    pub(super) terms: Vec<TermId>,
+    /// The chunk of each term.
+    pub(super) chunk_of: Vec<u32>,
+    pub(super) chunks: Vec<Bag>,
+    /// The support of each term.
+    pub(super) supports: Vec<u32>,
+}
+
+/// A record chunk.
+#[derive(Debug, Clone)]
+pub(super) struct Bag {
+    /// Its terms, in the order in which they were tried.
+    pub(super) terms: Vec<u32>,
+    /// Its distinct subrecords with their counts.
+    pub(super) rows: Vec<(Vec<u32>, u32)>,
+}
+
+impl Cut {
+    /// Reads a published cluster; `fill` of its records may be without a subrecord of a record chunk.
+    pub fn new(simple: &Simple, k: u32, m: u32, fill: u32) -> Self {
+        Cut::of_chunks(&simple.record_chunks, simple.size, k, m, fill)
+    }
+
+    /// The same of chunks that are about to be published.
+    pub fn of_chunks(chunks: &[Chunk], size: u32, k: u32, m: u32, fill: u32) -> Self {
+        let mut order: Vec<(Reverse<u32>, TermId, usize)> = Vec::new();
+        for (c, chunk) in chunks.iter().enumerate() {
+            let first = order.len();
+            order.extend(chunk.terms.iter().map(|&term| (Reverse(0), term, c)));
+            for (terms, count) in chunk.subrecords() {
+                for term in terms {
+                    if let Ok(at) = chunk.terms.binary_search(term) {
+                        order[first + at].0.0 += count;
+                    }
+                }
+            }
+        }
+        order.sort_unstable();
+        // A chunk is opened by the first term that no earlier one took.
+        let mut made = vec![u32::MAX; chunks.len()];
+        let mut n_made = 0;
+        for &(_, _, c) in &order {
+            if made[c] == u32::MAX {
+                made[c] = n_made;
+                n_made += 1;
+            }
+        }
+        let mut by_making: Vec<usize> = (0..chunks.len()).collect();
+        by_making.sort_unstable_by_key(|&c| made[c]);
+        let chunk_of: Vec<u32> = order.iter().map(|&(_, _, c)| made[c]).collect();
+        let mut ids: Vec<(TermId, u32)> = order.iter().zip(0..).map(|(&(_, term, _), at)| (term, at)).collect();
+        ids.sort_unstable();
+        let number = |term: &TermId| ids.binary_search_by_key(term, |&(term, _)| term).map_or(0, |at| ids[at].1);
+        let bag = |c: usize| {
+            let rows = chunks[c].subrecords().map(|(terms, count)| (terms.iter().map(number).collect(), count));
+            let terms = (0..).zip(&chunk_of).filter(|&(_, &of)| of == made[c]).map(|(term, _)| term).collect();
+            Bag { terms, rows: rows.collect() }
+        };
+        Cut {
+            k,
+            m,
+            size,
+            fill: fill.min(size),
+            chunks: by_making.into_iter().map(bag).collect(),
+            terms: order.iter().map(|&(_, term, _)| term).collect(),
+            supports: order.iter().map(|&(Reverse(support), ..)| support).collect(),
+            chunk_of,
+        }
+    }
+
+    /// The terms of chunk `l` that `x` was tried with when it was refused there.
+    #[inline]
+    pub(super) fn tried_with(&self, x: u32, l: u32) -> &[u32] {
+        let terms = &self.chunks[l as usize].terms;
+        &terms[..terms.partition_point(|&y| y < x)]
+    }
+
+    /// All refusals: a term, and an earlier chunk that it was not let into.
+    pub(super) fn refusals(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..).zip(&self.chunk_of).flat_map(|(x, &chunk)| (0..chunk).map(move |l| (x, l)))
+    }
+}

@@ -1,0 +1,311 @@
+//! Possible originals for somebody who knows how clusters are cut: the analysis against all worlds of small clusters.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use disjoin::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
+use disjoin::release::{Chunk, Simple};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// A bit for each term.
+type Record = u32;
+
+const STEPS: u64 = 1_000_000;
+
+// ---- A slow vertical partitioning, written from the paper alone ----------------------------------------------------------
+
+fn mask(terms: &[u32]) -> Record {
+    terms.iter().fold(0, |mask, term| mask | 1 << term)
+}
+
+fn terms_of(mask: Record) -> Vec<u32> {
+    (0..32).filter(|term| mask >> term & 1 == 1).collect()
+}
+
+fn support(records: &[Record], set: Record) -> u32 {
+    records.iter().filter(|&record| record & set == set).count() as u32
+}
+
+/// The sets of at most `most` of these terms, the empty one among them.
+fn subsets(terms: &[u32], most: u32) -> Vec<Record> {
+    let mut all = vec![0];
+    for &term in terms {
+        let more: Vec<Record> =
+            all.iter().filter(|&set: &&Record| set.count_ones() < most).map(|set| set | 1 << term).collect();
+        all.extend(more);
+    }
+    all
+}
+
+/// The domains of the record chunks, and the term chunk.
+fn verpart(records: &[Record], k: u32, m: u32) -> (Vec<Record>, Record) {
+    let terms = terms_of(records.iter().fold(0, |all, record| all | record));
+    let (mut remain, rare): (Vec<u32>, Vec<u32>) = terms.into_iter().partition(|&t| support(records, 1 << t) >= k);
+    remain.sort_by_key(|&t| (std::cmp::Reverse(support(records, 1 << t)), t));
+    let mut chunks = Vec::new();
+    while !remain.is_empty() {
+        let mut chunk: Vec<u32> = Vec::new();
+        for &term in &remain {
+            let is_fine = |set: Record| matches!(support(records, set | 1 << term), n if n == 0 || n >= k);
+            if subsets(&chunk, m - 1).into_iter().all(is_fine) {
+                chunk.push(term);
+            }
+        }
+        remain.retain(|term| !chunk.contains(term));
+        chunks.push(mask(&chunk));
+    }
+    (chunks, mask(&rare))
+}
+
+fn publish(records: &[Record], k: u32, m: u32) -> Simple {
+    let (domains, rare) = verpart(records, k, m);
+    let chunk = |&domain: &Record| {
+        let mut bag: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        for row in records.iter().map(|record| record & domain).filter(|row| *row != 0) {
+            *bag.entry(terms_of(row)).or_default() += 1;
+        }
+        let mut chunk = Chunk::new(terms_of(domain));
+        bag.iter().for_each(|(row, count)| chunk.push(row, *count));
+        chunk
+    };
+    let mut record_chunks: Vec<Chunk> = domains.iter().map(chunk).collect();
+    record_chunks.sort_unstable();
+    Simple { size: records.len() as u32, record_chunks, term_chunk: terms_of(rare) }
+}
+
+// ---- All worlds ----------------------------------------------------------------------------------------------------------
+
+/// Calls `visit` with every arrangement of a bag of rows, equal rows not told apart.
+fn arrangements(rows: &mut Vec<(Record, usize)>, placed: &mut Vec<Record>, n: usize, visit: &mut dyn FnMut(&[Record])) {
+    if placed.len() == n {
+        return visit(placed);
+    }
+    for i in 0..rows.len() {
+        if rows[i].1 > 0 {
+            rows[i].1 -= 1;
+            placed.push(rows[i].0);
+            arrangements(rows, placed, n, visit);
+            placed.pop();
+            rows[i].1 += 1;
+        }
+    }
+}
+
+/// Each chunk's rows with the empty ones, equal ones once with their count.
+fn bags(simple: &Simple) -> Vec<Vec<(Record, usize)>> {
+    let bag = |chunk: &Chunk| {
+        let mut bag: Vec<(Record, usize)> = chunk.subrecords().map(|(terms, n)| (mask(terms), n as usize)).collect();
+        bag.push((0, simple.size as usize - chunk.n_subrecords() as usize));
+        bag
+    };
+    simple.record_chunks.iter().map(bag).collect()
+}
+
+fn n_worlds(simple: &Simple) -> f64 {
+    let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+    let of_bag = |bag: &Vec<(Record, usize)>| {
+        factorial(simple.size as usize) / bag.iter().map(|(_, n)| factorial(*n)).product::<f64>()
+    };
+    bags(simple).iter().skip(1).map(of_bag).product()
+}
+
+/// Calls `visit` with every world in reading I0, the first chunk fixed, and whether it is one in reading I1.
+fn worlds(simple: &Simple, k: u32, m: u32, visit: &mut dyn FnMut(&[Record], bool)) {
+    let n = simple.size as usize;
+    let mut bags = bags(simple);
+    let first: Vec<Record> = match bags.is_empty() {
+        true => vec![0; n],
+        false => bags.remove(0).into_iter().flat_map(|(row, n)| vec![row; n]).collect(),
+    };
+    let published: BTreeSet<Record> = simple.record_chunks.iter().map(|chunk| mask(&chunk.terms)).collect();
+    let fill = simple.term_chunk.len() * (k as usize - 1);
+    add_bags(&first, &mut bags, &mut |world| {
+        let empty = world.iter().filter(|record| **record == 0).count();
+        if empty > 0 && simple.term_chunk.is_empty() {
+            return;
+        }
+        let same = verpart(world, k, m).0.into_iter().collect::<BTreeSet<_>>() == published;
+        visit(world, same && empty <= fill);
+    });
+}
+
+fn add_bags(world: &[Record], bags: &mut Vec<Vec<(Record, usize)>>, visit: &mut dyn FnMut(&[Record])) {
+    let Some(mut bag) = bags.pop() else { return visit(world) };
+    let copy = bag.clone();
+    arrangements(&mut bag, &mut Vec::new(), world.len(), &mut |placed| {
+        let joined: Vec<Record> = world.iter().zip(placed).map(|(a, b)| a | b).collect();
+        add_bags(&joined, bags, visit);
+    });
+    bags.push(copy);
+}
+
+/// For each itemset across chunks, the most records of any world in reading I1 that hold it.
+fn brute_force(simple: &Simple, k: u32, m: u32) -> Option<BTreeMap<Vec<u32>, u32>> {
+    let terms: Vec<u32> = simple.record_chunks.iter().flat_map(|chunk| chunk.terms.clone()).collect();
+    let is_whole = |set: Record| simple.record_chunks.iter().any(|chunk| set & !mask(&chunk.terms) == 0);
+    let mut most: Vec<(Record, u32)> =
+        subsets(&terms, m).into_iter().filter(|&set| !is_whole(set)).map(|set| (set, 0)).collect();
+    let mut any = false;
+    worlds(simple, k, m, &mut |world, aware| {
+        if aware {
+            any = true;
+            most.iter_mut().for_each(|(set, most)| *most = support(world, *set).max(*most));
+        }
+    });
+    any.then(|| most.into_iter().map(|(set, most)| (terms_of(set), most)).collect())
+}
+
+// ---- Tests ---------------------------------------------------------------------------------------------------------------
+
+fn cut_of(simple: &Simple, k: u32, m: u32) -> Cut {
+    Cut::new(simple, k, m, simple.term_chunk.len() as u32 * (k - 1))
+}
+
+fn random_records(rng: &mut ChaCha8Rng) -> Vec<Record> {
+    let (n, terms) = (rng.random_range(4..=8), rng.random_range(3..=7));
+    let share = rng.random_range(0.3..0.8);
+    let groups: Vec<u32> = (0..terms).map(|_| rng.random_range(0..3)).collect();
+    let mut records = Vec::new();
+    while records.len() < n {
+        // Some terms go together: chunks of one term each would not be much of a test.
+        let group: Vec<bool> = (0..3).map(|_| rng.random_bool(share)).collect();
+        let has = |rng: &mut ChaCha8Rng, t: u32| match rng.random_bool(0.75) {
+            true => group[groups[t as usize] as usize],
+            false => rng.random_bool(share),
+        };
+        let record = mask(&(0..terms).filter(|&t| has(rng, t)).collect::<Vec<_>>());
+        if record != 0 {
+            records.push(record);
+        }
+    }
+    records
+}
+
+#[derive(Default, Debug)]
+struct Counts {
+    clusters: u64,
+    with_breach: u64,
+    breaches: u64,
+    by_closure: u64,
+    chunks_3: u64,
+    not_possible: u64,
+}
+
+fn compare(seed: u64, m: u32) -> Option<Counts> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let records = random_records(&mut rng);
+    let k = rng.random_range(2..=3);
+    let simple = publish(&records, k, m);
+    if simple.record_chunks.len() < 2 || n_worlds(&simple) > 3_000.0 {
+        return None;
+    }
+    let most = brute_force(&simple, k, m).expect("the original is a world");
+    let cut = cut_of(&simple, k, m);
+    let analysis = analyse(&cut, STEPS);
+    assert!(!analysis.contradiction && analysis.open.is_empty(), "seed {seed}: {analysis:?}");
+    let expected: Vec<&Vec<u32>> = most.iter().filter(|&(_, &n)| 0 < n && n < k).map(|(set, _)| set).collect();
+    let found: Vec<&Vec<u32>> = analysis.breaches.iter().map(|breach| &breach.terms).collect();
+    assert_eq!(found, expected, "seed {seed}, m {m}, k {k}: {records:?} {simple:?}");
+    for closed in closed_pairs(&cut) {
+        assert!(most[&closed.terms] < k, "seed {seed}: {closed:?}");
+    }
+    let sets: Vec<(Record, Record)> = (analysis.breaches.iter())
+        .map(|breach| (mask(&breach.terms), mask(&breach.terms) | mask(&breach.learned)))
+        .collect();
+    worlds(&simple, k, m, &mut |world, aware| {
+        assert!(!aware || sets.iter().all(|&(set, with)| support(world, set) == support(world, with)), "seed {seed}");
+    });
+    Some(Counts {
+        clusters: 1,
+        with_breach: u64::from(!expected.is_empty()),
+        breaches: expected.len() as u64,
+        by_closure: analysis.breaches.iter().filter(|breach| breach.by_closure).count() as u64,
+        chunks_3: u64::from(simple.record_chunks.len() > 2),
+        not_possible: most.values().filter(|&&n| n == 0).count() as u64,
+    })
+}
+
+fn compare_many(seeds: std::ops::Range<u64>, m: u32) -> Counts {
+    let sum = |a: Counts, b: Counts| Counts {
+        clusters: a.clusters + b.clusters,
+        with_breach: a.with_breach + b.with_breach,
+        breaches: a.breaches + b.breaches,
+        by_closure: a.by_closure + b.by_closure,
+        chunks_3: a.chunks_3 + b.chunks_3,
+        not_possible: a.not_possible + b.not_possible,
+    };
+    seeds.into_par_iter().filter_map(|seed| compare(seed, m)).reduce(Counts::default, sum)
+}
+
+#[test]
+fn pairs_are_breached_as_all_worlds_say() {
+    let counts = compare_many(0..11_000, 2);
+
+    assert!(counts.clusters >= 5_000 && counts.chunks_3 >= 500, "{counts:?}");
+    assert!(counts.with_breach >= 1_000 && counts.by_closure < counts.breaches, "{counts:?}");
+}
+
+#[test]
+fn triples_are_breached_as_all_worlds_say() {
+    let counts = compare_many(1_000_000..1_011_000, 3);
+
+    assert!(counts.clusters >= 5_000 && counts.with_breach >= 1_000, "{counts:?}");
+}
+
+fn letters(text: &str) -> Record {
+    mask(&text.bytes().map(|b| u32::from(b - b'a')).collect::<Vec<_>>())
+}
+
+fn records(rows: &[&str]) -> Vec<Record> {
+    rows.iter().map(|row| letters(row)).collect()
+}
+
+/// How often each support of a pair occurs, over the worlds of both readings.
+fn distribution(simple: &Simple, k: u32, pair: &str) -> [BTreeMap<u32, u64>; 2] {
+    let pair = letters(pair);
+    let mut counts = [BTreeMap::new(), BTreeMap::new()];
+    worlds(simple, k, 2, &mut |world, aware| {
+        *counts[0].entry(support(world, pair)).or_default() += 1;
+        if aware {
+            *counts[1].entry(support(world, pair)).or_default() += 1;
+        }
+    });
+    counts
+}
+
+#[test]
+fn barakat_figure_1() {
+    // treatment a, oncologist b, cancer c, surgery d, side effects e, and three rare ones.
+    let simple = publish(&records(&["abcdef", "abcdeg", "abc", "adeh", "abc", "bd"]), 3, 2);
+    assert_eq!(simple.record_chunks.len(), 2);
+    let of = |pairs: &[(u32, u64)]| -> BTreeMap<u32, u64> { pairs.iter().copied().collect() };
+    assert_eq!(distribution(&simple, 3, "ce"), [of(&[(1, 12), (2, 36), (3, 12)]), of(&[(1, 12), (2, 12)])]);
+    assert_eq!(distribution(&simple, 3, "cd"), [of(&[(2, 24), (3, 32), (4, 4)]), of(&[(2, 24)])]);
+    let Analysis { breaches, open, .. } = analyse(&cut_of(&simple, 3, 2), STEPS);
+    let found: Vec<(Vec<u32>, Vec<u32>)> = breaches.iter().map(|b| (b.terms.clone(), b.learned.clone())).collect();
+    assert_eq!(found, [(vec![2, 3], vec![0, 1]), (vec![2, 4], vec![0, 1, 3])]);
+    assert!(open.is_empty() && breaches.iter().all(|breach| breach.by_closure));
+}
+
+#[test]
+fn barakat_figure_3() {
+    // Chunk 1 {a,b,c} twice, {a,b}, {a}; chunk 2 {e} twice; k = 2.
+    let simple = publish(&records(&["abc", "abce", "ab", "ae"]), 2, 2);
+    let counts = distribution(&simple, 2, "ce");
+    assert_eq!(counts.clone().map(|counts| counts.values().sum::<u64>()), [6, 5]);
+    assert_eq!(counts[1], [(0, 1), (1, 4)].into_iter().collect());
+    let analysis = analyse(&cut_of(&simple, 2, 2), STEPS);
+    assert_eq!(analysis.breaches.iter().map(|breach| breach.terms.clone()).collect::<Vec<_>>(), [vec![2, 4]]);
+}
+
+#[test]
+fn figure_2_of_terrovitis_is_safe() {
+    // itunes a, flu b, madonna c, audi d, sony e, and three rare ones.
+    let simple = publish(&records(&["abcfg", "cbhgde", "acdfe", "abh", "abcde"]), 3, 2);
+    assert_eq!(distribution(&simple, 3, "ad").map(|counts| counts.values().sum::<u64>()), [10, 10]);
+    let analysis = analyse(&cut_of(&simple, 3, 2), STEPS);
+    assert!(analysis.breaches.is_empty() && analysis.open.is_empty());
+}

@@ -1,7 +1,12 @@
 //! What could an adversary learn? Attacks see a release and what the adversary knows beforehand, never the original.
 //!
 //! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
-//! for [`judge`] to say, which alone sees the original.
+//! for [`judge`] to say. Only it and [`background`], which stands for what the adversary knew before, see the original.
+
+pub mod background;
+pub mod cover;
+pub mod judge;
+mod order;
 
 use std::collections::HashSet;
 
@@ -9,6 +14,10 @@ use serde::Serialize;
 
 use crate::data::TermId;
 use crate::release::Disassociated;
+
+pub use background::{Attacker, knowledge};
+pub use cover::Cover;
+pub use judge::{Rate, Score, Truth, baseline};
 
 /// A way of getting more out of a release than was meant to be in it.
 ///

@@ -2,7 +2,9 @@
 //!
 //!     cargo run --release -p disjoin-lab -- terrovitis2012 7a --data DIR
 //!     cargo run --release -p disjoin-lab -- terrovitis2012 all --data DIR --scale full
+//!     cargo run --release -p disjoin-lab -- barakat2016 all --data DIR
 
+mod barakat2016;
 mod judge;
 mod page;
 mod terrovitis2012;
@@ -36,6 +38,17 @@ enum Paper {
         #[arg(long, value_name = "DIR", default_value = "lab/papers/terrovitis2012")]
         out: PathBuf,
     },
+    /// Barakat, Al Bouna, Nassar, Guyeux: On the Evaluation of the Privacy Breach in Disassociated Set-valued Datasets, 2016
+    Barakat2016 {
+        /// 4, 5, or all
+        figure: String,
+        /// Where bms-webview-1.dat and bms-webview-2.dat are
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Where pages and plots go
+        #[arg(long, value_name = "DIR", default_value = "lab/papers/barakat2016")]
+        out: PathBuf,
+    },
 }
 
 /// The size of synthetic data.
@@ -51,8 +64,11 @@ enum Scale {
 }
 
 fn main() -> ExitCode {
-    let Paper::Terrovitis2012 { figure, data, scale, out } = Cli::parse().paper;
-    match terrovitis2012::run(&figure, data, scale, &out) {
+    let result = match Cli::parse().paper {
+        Paper::Terrovitis2012 { figure, data, scale, out } => terrovitis2012::run(&figure, data, scale, &out),
+        Paper::Barakat2016 { figure, data, out } => barakat2016::run(&figure, &data, &out),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -8,6 +8,10 @@ pub mod cover;
 pub mod judge;
 mod order;
 
+mod assignment;
+pub mod identity;
+pub mod reassociate;
+
 use std::collections::HashSet;
 
 use serde::Serialize;

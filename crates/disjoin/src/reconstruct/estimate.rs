@@ -89,7 +89,7 @@ pub fn expectation(model: &Model, itemset: &[TermId]) -> f64 {
 }
 
 /// Calls `visit` for every leaf that owns all terms of the itemset, ascending, with how it holds each term.
-fn for_each_leaf<'m>(model: &'m Model, itemset: &[TermId], mut visit: impl FnMut(u32, &[&'m Entry])) {
+pub(crate) fn for_each_leaf<'m>(model: &'m Model, itemset: &[TermId], mut visit: impl FnMut(u32, &[&'m Entry])) {
     let mut lists: Vec<&[Posting]> = itemset.iter().map(|&term| model.postings(term)).collect();
     let Some(rarest) = lists.iter().copied().min_by_key(|list| list.len()) else { return };
     let mut here = Vec::with_capacity(itemset.len());

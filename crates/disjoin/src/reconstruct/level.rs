@@ -123,7 +123,7 @@ impl<'m> Walk<'m> {
 }
 
 /// The expected number of records of a leaf that hold all terms of these entries. `words` is room to work in.
-pub(super) fn expected_in_leaf(model: &Model, leaf: u32, entries: &[&Entry], words: &mut Vec<u64>) -> f64 {
+pub(crate) fn expected_in_leaf(model: &Model, leaf: u32, entries: &[&Entry], words: &mut Vec<u64>) -> f64 {
     let mut expected = model.leaves[leaf as usize].size() as f64;
     for (i, entry) in entries.iter().enumerate() {
         let owned_too = |other: &&&Entry| other.bag == entry.bag;

@@ -23,10 +23,14 @@ mod pairs;
 mod rounding;
 mod sample;
 
+pub(crate) use estimate::for_each_leaf;
 pub use estimate::{Estimate, estimate, expectation};
+pub(crate) use level::expected_in_leaf;
 pub(crate) use mine::to_a_millionth;
 pub use mine::top_expected;
 pub use model::Model;
+pub(crate) use model::{Bag, Entry, TERM_CHUNK, popcount};
+pub(crate) use own::common_mask;
 pub use pairs::pair_expectations;
 pub(crate) use pairs::pair_expectations_if;
 pub use sample::{Multiplicity, Reconstruction, Sampling, Selection, reconstruct, reconstruct_terms};

@@ -24,19 +24,19 @@ use crate::release::{Chunk, Disassociated, Node, Simple};
 const BLOCK: usize = 32;
 
 /// In the place of a bag: the term chunk.
-pub(super) const TERM_CHUNK: u32 = u32::MAX;
+pub(crate) const TERM_CHUNK: u32 = u32::MAX;
 
 /// A release, laid out. It borrows the release, and keeps for every term the leaves that may hold it.
 pub struct Model<'a> {
     pub(super) release: &'a Disassociated,
     pub(super) multiplicity: Multiplicity,
-    pub(super) leaves: Vec<Leaf<'a>>,
-    pub(super) bags: Vec<Bag<'a>>,
+    pub(crate) leaves: Vec<Leaf<'a>>,
+    pub(crate) bags: Vec<Bag<'a>>,
     pub(super) classes: Vec<Class>,
     /// For each root, its leaves and its bags.
-    pub(super) roots: Vec<(Range<u32>, Range<u32>)>,
+    pub(crate) roots: Vec<(Range<u32>, Range<u32>)>,
     /// For each bit of each bag, the position of the subrecord in its chunk.
-    pub(super) occurrences: Vec<u32>,
+    pub(crate) occurrences: Vec<u32>,
     pub(super) masks: Vec<u64>,
     entries: Vec<Entry>,
     /// Which leaves may hold a term, and how.
@@ -50,9 +50,9 @@ pub struct Model<'a> {
 }
 
 /// A simple cluster.
-pub(super) struct Leaf<'a> {
+pub(crate) struct Leaf<'a> {
     pub(super) simple: &'a Simple,
-    pub(super) root: u32,
+    pub(crate) root: u32,
     /// Its record chunks.
     pub(super) bags: Range<u32>,
     /// Shared subrecords that may lie here.
@@ -62,22 +62,22 @@ pub(super) struct Leaf<'a> {
 }
 
 impl Leaf<'_> {
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         u64::from(self.simple.size)
     }
 }
 
 /// A record chunk or a shared chunk: a bag of subrecords, each of which is a bit.
-pub(super) struct Bag<'a> {
-    pub(super) chunk: &'a Chunk,
+pub(crate) struct Bag<'a> {
+    pub(crate) chunk: &'a Chunk,
     /// The leaves below it.
-    pub(super) leaves: Range<u32>,
+    pub(crate) leaves: Range<u32>,
     pub(super) classes: Range<u32>,
     /// Where its bits begin in `occurrences`.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// Where its masks begin: one for each term of its domain.
     pub(super) first_mask: usize,
-    pub(super) n_subrecords: u32,
+    pub(crate) n_subrecords: u32,
     /// How much likelier than elsewhere a record of each leaf takes a subrecord, if that is not 1 everywhere.
     pub(super) tilt: Option<Box<[f64]>>,
     /// If not all subrecords may lie in all leaves: the leaves, those together in which the same classes may lie.
@@ -99,33 +99,33 @@ impl Bag<'_> {
     }
 
     /// The factor of one leaf in the law.
-    pub(super) fn tilt_of(&self, leaf: u32) -> f64 {
+    pub(crate) fn tilt_of(&self, leaf: u32) -> f64 {
         self.tilt.as_ref().map_or(1.0, |tilt| tilt[(leaf - self.leaves.start) as usize])
     }
 }
 
 /// Subrecords of a bag that may lie in the same leaves; their bits follow each other.
-pub(super) struct Class {
-    pub(super) bits: Range<u32>,
+pub(crate) struct Class {
+    pub(crate) bits: Range<u32>,
     /// Where they may lie, if not in all leaves of the bag: a bit for each leaf of the bag.
     pub(super) only: Option<Box<[u64]>>,
     /// The number of records where they may lie, tilted. Such a subrecord is in a given one with probability
     /// tilt / `records`.
-    pub(super) records: f64,
+    pub(crate) records: f64,
 }
 
 impl Class {
     /// Whether its subrecords may lie in the `at`-th leaf of the bag.
     #[inline]
-    pub(super) fn may_lie(&self, at: u32) -> bool {
+    pub(crate) fn may_lie(&self, at: u32) -> bool {
         self.only.as_ref().is_none_or(|only| only[at as usize / 64] >> (at % 64) & 1 == 1)
     }
 }
 
 /// That a leaf may hold a term.
 #[derive(Clone, Copy)]
-pub(super) struct Posting {
-    pub(super) leaf: u32,
+pub(crate) struct Posting {
+    pub(crate) leaf: u32,
     entry: u32,
 }
 
@@ -138,13 +138,13 @@ struct Owned {
 
 /// How leaves may hold a term: the same for all leaves of a region of a bag.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The bag that owns the term there, or [`TERM_CHUNK`].
-    pub(super) bag: u32,
+    pub(crate) bag: u32,
     /// Where the mask begins: the bag's subrecords with the term, whether they may lie in the region or not.
     mask: u32,
     /// The probability that a given record there holds the term.
-    pub(super) weight: f64,
+    pub(crate) weight: f64,
 }
 
 impl<'a> Model<'a> {
@@ -214,7 +214,7 @@ impl<'a> Model<'a> {
     }
 
     /// The leaves that may hold `term`, ascending.
-    pub(super) fn postings(&self, term: TermId) -> &[Posting] {
+    pub(crate) fn postings(&self, term: TermId) -> &[Posting] {
         let term = term as usize;
         let start = if term == 0 { 0 } else { self.ends[term - 1] };
         &self.postings[start..self.ends[term]]
@@ -222,12 +222,12 @@ impl<'a> Model<'a> {
 
     /// How the leaf of a posting holds its term.
     #[inline]
-    pub(super) fn entry(&self, posting: &Posting) -> &Entry {
+    pub(crate) fn entry(&self, posting: &Posting) -> &Entry {
         &self.entries[posting.entry as usize]
     }
 
     /// The terms that a leaf may hold, and how.
-    pub(super) fn owned(&self, leaf: u32) -> impl Iterator<Item = (TermId, &Entry)> {
+    pub(crate) fn owned(&self, leaf: u32) -> impl Iterator<Item = (TermId, &Entry)> {
         let leaf = leaf as usize;
         let start = if leaf == 0 { 0 } else { self.owned_ends[leaf - 1] };
         self.owned[start..self.owned_ends[leaf]].iter().map(|owned| (owned.term, &self.entries[owned.entry as usize]))
@@ -242,15 +242,21 @@ impl<'a> Model<'a> {
         &self.masks[entry.mask as usize..entry.mask as usize + self.bags[entry.bag as usize].words()]
     }
 
+    /// The subrecords of a bag that have a term, given by its position in the domain.
+    #[inline]
+    pub(crate) fn rows(&self, bag: &Bag, at: usize) -> &[u64] {
+        &self.masks[bag.first_mask + at * bag.words()..bag.first_mask + (at + 1) * bag.words()]
+    }
+
     /// The classes of a bag.
     #[inline]
-    pub(super) fn classes_of(&self, bag: &Bag) -> &[Class] {
+    pub(crate) fn classes_of(&self, bag: &Bag) -> &[Class] {
         &self.classes[bag.classes.start as usize..bag.classes.end as usize]
     }
 
     /// The probability that a given record of `leaf` holds one of the masked subrecords.
     #[inline]
-    pub(super) fn marginal(&self, bag: &Bag, leaf: u32, mask: &[u64]) -> f64 {
+    pub(crate) fn marginal(&self, bag: &Bag, leaf: u32, mask: &[u64]) -> f64 {
         marginal(bag, self.classes_of(bag), leaf, mask)
     }
 
@@ -364,7 +370,7 @@ fn marginal(bag: &Bag, classes: &[Class], leaf: u32, mask: &[u64]) -> f64 {
 }
 
 /// The number of ones.
-pub(super) fn popcount(mask: &[u64]) -> u64 {
+pub(crate) fn popcount(mask: &[u64]) -> u64 {
     mask.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 

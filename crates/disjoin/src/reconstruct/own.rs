@@ -131,7 +131,7 @@ pub(super) fn variance(mean: f64, pairs: f64) -> f64 {
 }
 
 /// The subrecords of the bag of `first` that have its term and those of `others` that the same bag owns.
-pub(super) fn common_mask(model: &Model, first: &Entry, others: &[&Entry], words: &mut Vec<u64>) {
+pub(crate) fn common_mask(model: &Model, first: &Entry, others: &[&Entry], words: &mut Vec<u64>) {
     words.clear();
     words.extend_from_slice(model.mask(first));
     for other in others.iter().filter(|other| other.bag == first.bag) {

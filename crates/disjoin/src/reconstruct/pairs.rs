@@ -85,9 +85,7 @@ fn add_root(model: &Model, root: usize, multiplicity: Multiplicity, place: &[u32
 
 impl Model<'_> {
     /// How many subrecords of a bag have both of two terms, given by their positions in its domain.
-    fn common(&self, bag: &super::model::Bag, a: usize, b: usize) -> u64 {
-        let words = bag.words();
-        let mask = |at: usize| &self.masks[bag.first_mask + at * words..bag.first_mask + (at + 1) * words];
-        mask(a).iter().zip(mask(b)).map(|(x, y)| popcount(&[x & y])).sum()
+    pub(crate) fn common(&self, bag: &super::model::Bag, a: usize, b: usize) -> u64 {
+        self.rows(bag, a).iter().zip(self.rows(bag, b)).map(|(x, y)| popcount(&[x & y])).sum()
     }
 }

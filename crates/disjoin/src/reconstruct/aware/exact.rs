@@ -63,30 +63,64 @@ struct Stage<'s> {
     depth: usize,
     classes: &'s [Class],
     rows: &'s [(Vec<u32>, u32)],
-    /// For each kind of subrecord, whether it holds all of the itemset that this chunk has; for each class, the rest of
-    /// what has been placed or is being placed.
-    row_is_wanted: Vec<bool>,
-    class_is_wanted: Vec<bool>,
-    /// The pairs of a refused term and a term it was tried with that this chunk decides, refusal by refusal.
-    refusals: Vec<Refusal>,
-    /// How many of each kind are in each class; the last kind is nothing.
+    /// Which kinds of subrecords hold all of the itemset that this chunk has, if it has a part of it, and which classes
+    /// all that was placed before.
+    wanted: Option<Meeting>,
+    /// The refusals that this chunk decides, for each the pairs that may be a reason.
+    refusals: Vec<Vec<Meeting>>,
+    /// How many of each kind are in each class.
     table: Vec<u32>,
-    /// How many records of each class have nothing yet of this chunk.
+    /// How many records of each class have nothing yet of this chunk, and which have any.
     room: Vec<u32>,
+    has_room: Set,
 }
 
-/// A term that was refused, between this chunk and one that was placed before.
-struct Refusal {
-    pairs: Vec<Pair>,
-}
-
-/// The refused term and one that it was tried with: one of them is here, the other was placed before.
-struct Pair {
-    /// Which kinds of subrecords have the one, which classes the other.
-    in_row: Vec<bool>,
-    in_class: Vec<bool>,
-    /// How many records have both so far.
+/// What is here and what was placed before, and how often they have met so far.
+struct Meeting {
+    rows: Set,
+    classes: Set,
     count: u32,
+}
+
+/// Kinds of subrecords, or classes.
+#[derive(Clone, PartialEq, Eq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn new(members: impl Iterator<Item = bool>) -> Self {
+        let mut words = Vec::new();
+        for (i, is_member) in members.enumerate() {
+            if i % 64 == 0 {
+                words.push(0);
+            }
+            words[i / 64] |= u64::from(is_member) << (i % 64);
+        }
+        Set(words)
+    }
+
+    fn has(&self, i: usize) -> bool {
+        self.0.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
+    }
+
+    fn put(&mut self, i: usize, is_member: bool) {
+        self.0[i / 64] = self.0[i / 64] & !(1 << (i % 64)) | u64::from(is_member) << (i % 64);
+    }
+
+    /// Whether some member is at `from` or later.
+    fn reaches(&self, from: usize) -> bool {
+        self.0.iter().enumerate().skip(from / 64).any(|(i, &word)| {
+            let mask = if i == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+            word & mask != 0
+        })
+    }
+
+    /// Whether both have a member at `from` or later.
+    fn meets(&self, other: &Set, from: usize) -> bool {
+        self.0.iter().zip(&other.0).enumerate().skip(from / 64).any(|(i, (a, b))| {
+            let mask = if i == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+            a & b & mask != 0
+        })
+    }
 }
 
 impl Solver<'_> {
@@ -99,35 +133,32 @@ impl Solver<'_> {
         let here: Vec<u32> = self.wanted.iter().copied().filter(|&t| cut.chunk_of[t as usize] == chunk).collect();
         let before: Vec<u32> =
             self.wanted.iter().copied().filter(|&t| placed.contains(&cut.chunk_of[t as usize])).collect();
+        let meeting = |here: &[u32], before: &[u32]| Meeting {
+            rows: Set::new(bag.rows.iter().map(|(terms, _)| here.iter().all(|t| terms.contains(t)))),
+            classes: Set::new(classes.iter().map(|class| before.iter().all(|&t| class.has(t)))),
+            count: 0,
+        };
         let mut refusals = Vec::new();
         for (x, l) in cut.refusals() {
             let of_x = cut.chunk_of[x as usize];
             let x_here = of_x == chunk && placed.contains(&l);
-            if !x_here && !(l == chunk && placed.contains(&of_x)) {
-                continue;
-            }
-            let pair = |&y: &u32| {
-                let (in_row, in_class) = if x_here { (x, y) } else { (y, x) };
-                Pair {
-                    in_row: bag.rows.iter().map(|(terms, _)| terms.contains(&in_row)).collect(),
-                    in_class: classes.iter().map(|class| class.has(in_class)).collect(),
-                    count: 0,
-                }
-            };
+            let y_here = l == chunk && placed.contains(&of_x);
             // Larger sets are looked at when the chunk is placed.
-            if cut.m == 2 {
-                refusals.push(Refusal { pairs: cut.tried_with(x, l).iter().map(pair).collect() });
+            if (x_here || y_here) && cut.m == 2 {
+                let pair = |&y: &u32| if x_here { meeting(&[x], &[y]) } else { meeting(&[y], &[x]) };
+                refusals.push(cut.tried_with(x, l).iter().map(pair).collect());
             }
         }
+        let room: Vec<u32> = classes.iter().map(|class| class.count).collect();
         let mut stage = Stage {
             depth,
             classes,
             rows: &bag.rows,
-            row_is_wanted: bag.rows.iter().map(|(terms, _)| here.iter().all(|t| terms.contains(t))).collect(),
-            class_is_wanted: classes.iter().map(|class| before.iter().all(|&t| class.has(t))).collect(),
+            wanted: (!here.is_empty()).then(|| meeting(&here, &before)),
             refusals,
             table: vec![0; bag.rows.len() * classes.len()],
-            room: classes.iter().map(|class| class.count).collect(),
+            has_room: Set::new(room.iter().map(|&room| room > 0)),
+            room,
         };
         let left = bag.rows.first().map_or(0, |(_, count)| *count);
         self.divide(&mut stage, 0, 0, left)
@@ -159,13 +190,11 @@ impl Solver<'_> {
         let mut answer = Answer::No;
         for here in (least..=most).rev() {
             stage.table[cell] = here;
-            stage.room[class] -= here;
             stage.count(row, class, here, true);
             if !self.is_hopeless(stage, row, class + 1, left - here) {
                 answer = or(answer, self.divide(stage, row, class + 1, left - here));
             }
             stage.count(row, class, here, false);
-            stage.room[class] += here;
             stage.table[cell] = 0;
             if answer == Answer::Yes || (answer == Answer::Open && self.steps == 0) {
                 break;
@@ -176,31 +205,22 @@ impl Solver<'_> {
 
     /// Whether what is divided already excludes an answer; next comes `left` of `row` from `class` on.
     fn is_hopeless(&self, stage: &Stage, row: usize, class: usize, left: u32) -> bool {
-        let n = stage.classes.len();
-        // What can still come to classes that `take` accepts, of kinds that `of` accepts.
-        let can_come = |of: &dyn Fn(usize) -> bool, take: &dyn Fn(usize) -> bool| {
-            let room = |from: usize| -> u32 { (from..n).filter(|&c| take(c)).map(|c| stage.room[c]).sum() };
-            let later: u32 = (row + 1..stage.rows.len()).filter(|&r| of(r)).map(|r| stage.rows[r].1.min(room(0))).sum();
-            let now = if row < stage.rows.len() && of(row) { left.min(room(class)) } else { 0 };
-            (later + now).min(room(0))
-        };
-        // Only a chunk that has a part of the itemset can keep it away.
-        if self.wanted.iter().any(|&t| self.cut.chunk_of[t as usize] == self.order[stage.depth]) {
-            let cells = (0..stage.rows.len()).filter(|&r| stage.row_is_wanted[r]);
-            let reached: u32 = cells
-                .flat_map(|r| (0..n).filter(|&c| stage.class_is_wanted[c]).map(move |c| stage.table[r * n + c]))
-                .sum();
-            let more = || can_come(&|r| stage.row_is_wanted[r], &|c| stage.class_is_wanted[c]);
-            if reached < self.times && reached + more() < self.times {
+        if let Some(wanted) = stage.wanted.as_ref().filter(|wanted| wanted.count < self.times) {
+            let missing = self.times - wanted.count;
+            let later = (row + 1..stage.rows.len()).filter(|&r| wanted.rows.has(r)).map(|r| stage.rows[r].1);
+            let now = if wanted.rows.has(row) { left } else { 0 };
+            let room = (0..stage.classes.len()).filter(|&c| wanted.classes.has(c)).map(|c| stage.room[c]);
+            if now + later.sum::<u32>() < missing || room.sum::<u32>() < missing {
                 return true;
             }
         }
-        stage.refusals.iter().any(|refusal| {
-            refusal.pairs.iter().all(|pair| {
-                pair.count >= self.cut.k
-                    || (pair.count == 0 && can_come(&|r| pair.in_row[r], &|c| pair.in_class[c]) == 0)
-            })
-        })
+        // Whether a meeting is still to come.
+        let can_come = |pair: &Meeting| {
+            (pair.rows.reaches(row + 1) && pair.classes.meets(&stage.has_room, 0))
+                || (left > 0 && pair.rows.has(row) && pair.classes.meets(&stage.has_room, class))
+        };
+        let is_no_reason = |pair: &Meeting| pair.count >= self.cut.k || (pair.count == 0 && !can_come(pair));
+        stage.refusals.iter().any(|pairs| pairs.iter().all(is_no_reason))
     }
 
     /// Goes on with the next chunk, if this one can lie so.
@@ -260,11 +280,16 @@ impl Solver<'_> {
 }
 
 impl Stage<'_> {
-    /// Counts, or takes back, `n` subrecords of a kind in a class.
-    fn count(&mut self, row: usize, class: usize, n: u32, more: bool) {
-        for pair in self.refusals.iter_mut().flat_map(|refusal| &mut refusal.pairs) {
-            if pair.in_row[row] && pair.in_class[class] {
-                pair.count = if more { pair.count + n } else { pair.count - n };
+    /// Puts `n` subrecords of a kind into a class, or takes them out again.
+    fn count(&mut self, row: usize, class: usize, n: u32, put: bool) {
+        if n == 0 {
+            return;
+        }
+        self.room[class] = if put { self.room[class] - n } else { self.room[class] + n };
+        self.has_room.put(class, self.room[class] > 0);
+        for meeting in self.refusals.iter_mut().flatten().chain(&mut self.wanted) {
+            if meeting.rows.has(row) && meeting.classes.has(class) {
+                meeting.count = if put { meeting.count + n } else { meeting.count - n };
             }
         }
     }

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = RuleChoice::Multiplicity, requires = "l_diversity")]
     diversity_rule: RuleChoice,
     /// The algorithm as in the paper, with its gaps: promises nothing, for experiments only
-    #[arg(long)]
+    #[arg(long, conflicts_with = "promise")]
     paper_literal: bool,
     /// How the data of the release are stored
     #[arg(long, value_enum, default_value_t = EncodingChoice::Jsonl, value_name = "FORMAT")]
@@ -66,6 +66,7 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin protect baskets.dat -o out
   disjoin protect hospital.csv --column diagnoses -k 10 -m 3 -o out
+  disjoin protect baskets.dat --promise algorithm-aware -o out
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out";
 
@@ -76,7 +77,10 @@ enum Method {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PromiseChoice {
+    /// Against somebody who reads what is published
     Published,
+    /// Also against somebody who knows how clusters are cut into chunks
+    AlgorithmAware,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -104,7 +108,6 @@ impl From<EncodingChoice> for Encoding {
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
     let Method::Disassociation = args.method;
-    let PromiseChoice::Published = args.promise;
     let destination = Destination::check(&args.out)?;
     let (data, intake) = args.input.read(&args.file, talk)?;
     let params = args.params(&data)?;
@@ -134,6 +137,7 @@ impl Args {
             max_cluster: self.max_cluster.unwrap_or(defaults.max_cluster),
             refine: !self.no_refine,
             paper_literal: self.paper_literal,
+            algorithm_aware: self.promise == PromiseChoice::AlgorithmAware,
             diversity: self.l_diversity.map(|l| Diversity { l, rule }),
             ..defaults
         }
@@ -176,7 +180,11 @@ impl Made {
             refine: params.refine,
             sensitive: (!params.sensitive.is_empty()).then_some(sensitive),
         };
-        let promise = if params.paper_literal { Promise::None } else { Promise::Published };
+        let promise = match (params.paper_literal, params.algorithm_aware) {
+            (true, _) => Promise::None,
+            (false, true) => Promise::AlgorithmAware,
+            (false, false) => Promise::Published,
+        };
         let claim = Claim::disassociation(parameters.clone(), promise, made.release.header.records);
         let custody = Custody::new(&claim.made_by, intake, parameters, promise, made.stats.clone());
         Made { claim, custody, made }

@@ -4,8 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disjoin::data::Dataset;
+use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
-use disjoin::release::{Chunk, Simple};
+use disjoin::release::claim::Parameters;
+use disjoin::release::open::InMemory;
+use disjoin::release::{Chunk, Claim, Node, Promise, Simple};
+use disjoin::verify::{Truth, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -253,6 +258,51 @@ fn triples_are_breached_as_all_worlds_say() {
     let counts = compare_many(1_000_000..1_011_000, 3);
 
     assert!(counts.clusters >= 5_000 && counts.with_breach >= 1_000, "{counts:?}");
+}
+
+/// What is protected against somebody who knows the algorithm is safe in all worlds, and verify says so.
+#[test]
+fn aware_releases_give_nobody_away() {
+    let outcomes: Vec<[u64; 4]> = (0..4_000_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let (k, m) = (rng.random_range(2..=3), rng.random_range(2..=3));
+            let records: Vec<Record> = (0..rng.random_range(1..=4)).flat_map(|_| random_records(&mut rng)).collect();
+            let text = |term: u32| char::from(b'a' + term as u8).to_string();
+            let original = Dataset::from_texts(records.iter().map(|&record| terms_of(record).into_iter().map(text)));
+            let params = Params {
+                max_cluster: rng.random_range(2 * k..=8.max(2 * k)),
+                refine: rng.random_bool(0.5),
+                algorithm_aware: true,
+                ..Params::new(k, m)
+            };
+            let aware = disassociate(&original, &params).unwrap();
+            let header = aware.release.header;
+            let parameters =
+                Parameters { k, m, max_cluster: params.max_cluster, refine: params.refine, sensitive: None };
+            let claim = Claim::disassociation(parameters, Promise::AlgorithmAware, header.records);
+            let truth = Truth { original: &original, leaf_of: Some(&aware.leaf_of) };
+            let verdict = verify(&claim, InMemory::new(&aware.release), Some(truth)).unwrap();
+            assert!(verdict.holds, "seed {seed}: {:?} {:?}", verdict.findings, aware.release);
+            let plain = disassociate(&original, &Params { algorithm_aware: false, ..params.clone() }).unwrap();
+            let refused = !verify(&claim, InMemory::new(&plain.release), None).unwrap().holds;
+            let mut checked = 0;
+            for root in &aware.release.roots {
+                let Node::Simple(simple) = root else { continue };
+                if simple.record_chunks.len() > 1 && n_worlds(simple) <= 3_000.0 {
+                    let most = brute_force(simple, k, m).unwrap_or_else(|| panic!("seed {seed}: no world: {simple:?}"));
+                    let given_away = most.iter().find(|&(_, &n)| 0 < n && n < k);
+                    assert!(given_away.is_none(), "seed {seed}: {given_away:?} {simple:?}");
+                    checked += 1;
+                }
+            }
+            [1, u64::from(refused), checked, u64::from(aware.stats.terms_set_aside > 0)]
+        })
+        .collect();
+    let sum = |i: usize| outcomes.iter().map(|outcome| outcome[i]).sum::<u64>();
+    let told = format!("{} refused without, {} clusters checked, {} with terms set aside", sum(1), sum(2), sum(3));
+    assert!(sum(1) > 1_000 && sum(2) > 200 && sum(3) > 1_000, "{told}");
 }
 
 fn letters(text: &str) -> Record {

@@ -300,6 +300,11 @@ fn controls() -> Vec<Control> {
             Rule::SharedChunkRoom,
             vec![joint(vec![leaf(3, &["x x x"], ""), leaf(3, &["y y y"], "a")], &["a a o o"])],
         ),
+        // Figure 3 of barakat2016: who has c and e is the only one.
+        Control {
+            promise: Promise::AlgorithmAware,
+            ..control(Rule::CutGivesNothingAway, vec![leaf(4, &["abc abc ab a", "e e"], "")])
+        },
         Control { sensitive: sensitive("a", None, "size"), ..control(Rule::SensitivePlace, good()) },
         Control { sensitive: sensitive("z", None, "size"), ..control(Rule::SensitivePlace, two(&["z z"])) },
         Control { sensitive: sensitive("z", Some(5), "size"), ..control(Rule::DiversitySize, z()) },

@@ -21,6 +21,9 @@ pub enum Promise {
     None,
     /// Possible originals are all datasets that agree with what is published (reading I0).
     Published,
+    /// Of these, only datasets whose clusters vertical partitioning cuts into the record chunks that are published
+    /// (reading I1).
+    AlgorithmAware,
 }
 
 impl Promise {
@@ -32,6 +35,12 @@ impl Promise {
                 "For every set of at most {m} terms that a person's record holds, there is a possible original \
                  dataset, consistent with everything published here, in which at least {k} records hold the set."
             ),
+            Promise::AlgorithmAware => format!(
+                "For every set of at most {m} terms that a person's record holds, there is a possible original \
+                 dataset, consistent with everything published here, in which at least {k} records hold the set; if \
+                 the set is of terms of record chunks of one cluster, also one that the algorithm cuts into these \
+                 chunks."
+            ),
         }
     }
 
@@ -42,6 +51,11 @@ impl Promise {
             Promise::Published => format!(
                 "Someone who knows at most {m} terms of a person's record, no term that the record lacks, and who \
                  reads what is published without also reckoning back through the algorithm that made it."
+            ),
+            Promise::AlgorithmAware => format!(
+                "Someone who knows at most {m} terms of a person's record, no term that the record lacks, and how the \
+                 records of a cluster are cut into chunks; who does not also reckon back through how records were \
+                 grouped, how clusters came to share chunks, and how rare terms of term chunks are."
             ),
         }
     }

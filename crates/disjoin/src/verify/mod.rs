@@ -1,9 +1,10 @@
 //! Does the release keep its promise? Read from the release itself, and counted anew.
 //!
 //! Paper:      terrovitis2012, section 5; the conditions are those of `conditions.rs`
-//! Promises:   if the verdict holds, the release keeps the promise of its claim in reading I0; with the original and
+//! Promises:   if the verdict holds, the release keeps the promise of its claim; with the original and
 //!             the custody map also that it tells the truth
-//! Assumes:    shares no code with `protect`: a mistake there cannot hide itself here
+//! Assumes:    shares no code with `protect`: a mistake there cannot hide itself here. Only the search for possible
+//!             originals that are cut as published (`cut.rs`) is the same
 //! Departs:    nothing is promised by k < 2 or m < 1, and such a claim does not hold
 //! Cost:       one pass; the memory of a batch of roots, however large the file; with the original, its dictionary
 //! Checked by: tests/verify.rs: brute force agrees, and every rule is broken once on purpose
@@ -11,6 +12,7 @@
 mod anonymity;
 mod conditions;
 mod conserve;
+mod cut;
 mod rules;
 
 use std::collections::HashSet;
@@ -159,6 +161,8 @@ struct Root {
     first_leaf: u64,
     /// The ids of sensitive terms, ascending.
     sensitive: Arc<[TermId]>,
+    /// The places of all terms in the order of their texts, if it matters.
+    by_text: Option<Arc<[TermId]>>,
 }
 
 /// What all roots are checked for.
@@ -187,6 +191,12 @@ impl<'a> Judge<'a> {
         };
         let mut tally = Tally::default();
         let shape = conditions::check(&root.node, asked, root.line, &mut tally);
+        // What is broken anyway is not looked at further: the analysis is about clusters that can be.
+        if let (Some(by_text), 0) = (&root.by_text, tally.violations()) {
+            let mut node = root.node.clone();
+            node.rename(by_text);
+            cut::check(&node, (parameters.k, parameters.m), root.line, &mut tally);
+        }
         if let Some(custody) = &self.custody {
             custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally);
         }
@@ -197,6 +207,9 @@ impl<'a> Judge<'a> {
 /// Reads roots and numbers them.
 struct Source<'a> {
     names: Names<'a>,
+    /// Whether the order of the terms' texts matters, and what it was last.
+    is_aware: bool,
+    by_text: Arc<[TermId]>,
     n_roots: u64,
     n_leaves: u64,
 }
@@ -220,35 +233,57 @@ impl<'a> Source<'a> {
                 Names::Original { dictionary, sensitive: ids.into() }
             }
         };
-        Source { names, n_roots: 0, n_leaves: 0 }
+        let is_aware = claim.promise == Promise::AlgorithmAware;
+        Source { names, is_aware, by_text: Arc::default(), n_roots: 0, n_leaves: 0 }
     }
 
     /// The next roots; none at the end.
     fn next_batch(&mut self, roots: &mut impl RootStream) -> Result<Vec<Root>> {
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH {
-            let Some((node, sensitive)) = self.names.next_root(roots)? else { break };
+            let Some((node, sensitive, own)) = self.names.next_root(roots)? else { break };
             self.n_roots += 1;
+            let by_text = self.is_aware.then(|| self.order(own));
             // The header is line 1.
-            batch.push(Root { line: self.n_roots + 1, first_leaf: self.n_leaves, sensitive, node });
+            batch.push(Root { line: self.n_roots + 1, first_leaf: self.n_leaves, sensitive, by_text, node });
             self.n_leaves += batch.last().map_or(0, |root| n_leaves(&root.node));
         }
         Ok(batch)
     }
+
+    /// The order of the texts of a root's own dictionary, or of the common one, which only grows.
+    fn order(&mut self, own: Option<Dictionary>) -> Arc<[TermId]> {
+        match (own, &self.names) {
+            (Some(dictionary), _) => return dictionary.sorted().1.into(),
+            (None, Names::Original { dictionary, .. }) if dictionary.len() != self.by_text.len() => {
+                self.by_text = dictionary.sorted().1.into();
+            }
+            _ => {}
+        }
+        Arc::clone(&self.by_text)
+    }
 }
 
+/// A root, the ids of sensitive terms, and the root's own dictionary if it has one.
+type Named = (Node, Arc<[TermId]>, Option<Dictionary>);
+
 impl Names<'_> {
-    fn next_root(&mut self, roots: &mut impl RootStream) -> Result<Option<(Node, Arc<[TermId]>)>> {
+    fn next_root(&mut self, roots: &mut impl RootStream) -> Result<Option<Named>> {
         match self {
             Names::Fresh { sensitive } => {
                 let mut dictionary = Dictionary::default();
                 let Some(node) = roots.next_root(&mut dictionary)? else { return Ok(None) };
-                let known = dictionary.iter().zip(0..).filter(|(text, _)| sensitive.contains(text)).map(|(_, id)| id);
-                let known = if sensitive.is_empty() { Arc::default() } else { known.collect() };
-                Ok(Some((node, known)))
+                let known = match sensitive.is_empty() {
+                    true => Arc::default(),
+                    false => {
+                        let terms = dictionary.iter().zip(0..);
+                        terms.filter(|(text, _)| sensitive.contains(text)).map(|(_, id)| id).collect()
+                    }
+                };
+                Ok(Some((node, known, Some(dictionary))))
             }
             Names::Original { dictionary, sensitive } => {
-                Ok(roots.next_root(dictionary)?.map(|node| (node, Arc::clone(sensitive))))
+                Ok(roots.next_root(dictionary)?.map(|node| (node, Arc::clone(sensitive), None)))
             }
         }
     }

@@ -35,6 +35,8 @@ pub enum Rule {
     SharedChunkConflicts,
     /// A shared chunk with conflicts leaves room.
     SharedChunkRoom,
+    /// What the cut into record chunks tells leaves k records for every itemset across them.
+    CutGivesNothingAway,
     /// Sensitive terms stand in term chunks only.
     SensitivePlace,
     /// A cluster with a sensitive term has at least l records.
@@ -74,7 +76,7 @@ impl std::fmt::Display for Rule {
 
 impl Rule {
     /// All rules, in the order in which they are told.
-    pub const ALL: [Rule; 25] = [
+    pub const ALL: [Rule; 26] = [
         Rule::Promise,
         Rule::Parameters,
         Rule::MemberSizes,
@@ -89,6 +91,7 @@ impl Rule {
         Rule::SharedChunkAnonymity,
         Rule::SharedChunkConflicts,
         Rule::SharedChunkRoom,
+        Rule::CutGivesNothingAway,
         Rule::SensitivePlace,
         Rule::DiversitySize,
         Rule::OriginalRecords,
@@ -128,6 +131,9 @@ impl Rule {
             }
             Rule::SharedChunkRoom => {
                 "The clusters that may hold a shared part have room for its whole chunk, so no part is forced on anyone."
+            }
+            Rule::CutGivesNothingAway => {
+                "Whoever knows how clusters are cut still has k candidates for up to m terms of different chunks."
             }
             Rule::SensitivePlace => "Sensitive terms stand in term chunks only, linked to no other term.",
             Rule::DiversitySize => "Every cluster with a sensitive term has at least l records to attribute it to.",

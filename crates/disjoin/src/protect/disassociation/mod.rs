@@ -36,6 +36,9 @@ pub struct Params {
     pub refine: bool,
     /// The paper's algorithm without our corrections. For the lab: such a release promises nothing.
     pub paper_literal: bool,
+    /// Whether somebody who knows the algorithm may count as an adversary: what the cut of a cluster would give away
+    /// goes to its term chunk.
+    pub algorithm_aware: bool,
     /// Terms that are published in term chunks only, whatever their support.
     pub sensitive: Vec<TermId>,
     /// How hard it must be to tell who has a sensitive term.
@@ -51,6 +54,7 @@ impl Params {
             max_cluster: 30.max(k.saturating_mul(2)),
             refine: true,
             paper_literal: false,
+            algorithm_aware: false,
             sensitive: Vec::new(),
             diversity: None,
         }
@@ -145,6 +149,8 @@ pub struct Stats {
     pub clusters_merged_for_diversity: u64,
     /// Terms moved to a term chunk so that every cluster can be filled (Lemma 2).
     pub terms_moved_by_lemma_2: u64,
+    /// Terms moved to a term chunk because of what the cut would give away.
+    pub terms_set_aside: u64,
     /// Joins made by refine.
     pub joins: u64,
     /// Joins that Equation 1 or the lack of common terms did not refuse, but the promise did.
@@ -197,6 +203,7 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
     progress(Step::Vertical);
     let leaves = vertical::cut_all(&partition, &data.records, &rank, params, &is_sensitive);
     stats.clusters = leaves.len() as u64;
+    stats.terms_set_aside = leaves.iter().map(|leaf| u64::from(leaf.set_aside)).sum();
     stats.terms_moved_by_lemma_2 = leaves.iter().filter(|leaf| leaf.repaired).count() as u64;
 
     progress(Step::Refine);

@@ -3,6 +3,9 @@
 //! Paper:      terrovitis2012, section 4, Algorithm VERPART; section 5, Lemma 2 and the repair after it
 //! Promises:   every set of at most m terms of a record chunk occurs in it at least k times or never; a possible
 //!             original without empty records exists that holds any such set k times (Lemma 2)
+//!             with `algorithm_aware`, such an original exists that this algorithm cuts in the same way: terms that
+//!             would give somebody away go to the term chunk, and the cluster is cut again. A reader who knows this
+//!             learns nothing from it, since an original in which these terms are rare is cut so without them
 //! Assumes:    the cluster has at least k records (`horizontal::merge_small`)
 //! Departs:    ties go to the term whose text sorts first, an order that everybody knows and that does not depend on the
 //!             order of the records; of equally rare terms the repair moves the last one
@@ -15,6 +18,7 @@ use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
 use super::{Params, Partition};
 use crate::data::{RecordId, TermId, Transactions};
+use crate::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
 use crate::release::Chunk;
 
 /// A simple cluster on its way to the release. Chunks hold published ids, everything else ids of the input.
@@ -32,6 +36,8 @@ pub(super) struct Leaf {
     pub(super) stands_alone: bool,
     /// Whether Lemma 2 made a term move to the term chunk.
     pub(super) repaired: bool,
+    /// How many frequent terms went to the term chunk because of what the cut would give away.
+    pub(super) set_aside: u32,
 }
 
 /// Cuts all clusters, in parallel; the result is in the order of the partition.
@@ -53,6 +59,9 @@ pub(super) fn cut_all(
 }
 
 const NONE: u32 = u32::MAX;
+
+/// What is not shown to be safe quickly is not worth a complete search: its terms are set aside.
+const STEPS: u64 = 0;
 
 /// Work space that is reused from cluster to cluster.
 #[derive(Default)]
@@ -90,30 +99,47 @@ impl Cutter {
                 rare.push(i);
             }
         }
-        frequent.sort_unstable_by_key(|&i| (std::cmp::Reverse(self.supports[i]), rank[rows.terms[i] as usize]));
-        let last = frequent.last().copied();
-        let masks = &mut self.masks;
-        let mut chunks = greedy_chunks(frequent, |chunk, i| rows.stays_km_anonymous(chunk, i, k, m, masks));
+        let published = |i: usize| rank[rows.terms[i] as usize];
+        frequent.sort_unstable_by_key(|&i| (std::cmp::Reverse(self.supports[i]), published(i)));
 
         let size = cluster.len() as u32;
-        let mut stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
-        let repaired = !stands_alone && rare.is_empty() && hidden.is_empty();
-        if let (true, Some(moved)) = (repaired, last) {
-            chunks.iter_mut().for_each(|chunk| chunk.retain(|&i| i != moved));
-            chunks.retain(|chunk| !chunk.is_empty());
-            rare.push(moved);
-            stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
-        }
+        let (masks, projection) = (&mut self.masks, &mut self.projection);
+        let n_frequent = frequent.len();
+        let draft = loop {
+            let mut chunks = greedy_chunks(frequent.clone(), |chunk, i| rows.stays_km_anonymous(chunk, i, k, m, masks));
+            let mut stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
+            let repaired = !stands_alone && rare.is_empty() && hidden.is_empty();
+            let last = if repaired { frequent.pop() } else { None };
+            if let Some(moved) = last {
+                chunks.iter_mut().for_each(|chunk| chunk.retain(|&i| i != moved));
+                chunks.retain(|chunk| !chunk.is_empty());
+                rare.push(moved);
+                stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
+            }
+            let record_chunks: Vec<Chunk> =
+                chunks.iter().map(|chunk| rows.project(chunk, published, projection)).collect();
+            if params.algorithm_aware && chunks.len() > 1 {
+                let fill = fill(rare.len() + hidden.len(), stands_alone && params.refine, k, size);
+                let support = |i: usize| self.supports[i];
+                let aside =
+                    give_aways(&Cut::of_chunks(&record_chunks, size, k, m, fill), &frequent, published, support);
+                if !aside.is_empty() {
+                    frequent.retain(|i| !aside.contains(i));
+                    rare.extend(aside);
+                    continue;
+                }
+            }
+            break Draft { chunks, record_chunks, stands_alone, repaired };
+        };
 
-        let projection = &mut self.projection;
-        let record_chunks =
-            chunks.iter().map(|chunk| rows.project(chunk, |i| rank[rows.terms[i] as usize], projection)).collect();
+        let Draft { chunks, record_chunks, stands_alone, repaired } = draft;
         let mut record_terms: Vec<TermId> = chunks.iter().flatten().map(|&i| rows.terms[i]).collect();
+        let set_aside = (n_frequent - record_terms.len()) as u32 - u32::from(repaired);
         record_terms.sort_unstable();
         rare.sort_unstable_by_key(|&i| rows.terms[i]);
         let rare_terms: Vec<(TermId, u32)> = rare.iter().map(|&i| (rows.terms[i], self.supports[i])).collect();
         let term_chunk = Occurrences::new(&rare_terms, |i| rows.rows(rare[i]));
-        Leaf { size, record_chunks, record_terms, term_chunk, hidden, stands_alone, repaired }
+        Leaf { size, record_chunks, record_terms, term_chunk, hidden, stands_alone, repaired, set_aside }
     }
 
     fn load(&mut self, cluster: &[RecordId], records: &Transactions) {
@@ -135,6 +161,50 @@ impl Cutter {
             }
         }
     }
+}
+
+/// A cluster cut once; terms may still have to be set aside.
+struct Draft {
+    chunks: Vec<Vec<usize>>,
+    record_chunks: Vec<Chunk>,
+    stands_alone: bool,
+    repaired: bool,
+}
+
+/// How many records without any subrecord a reader will be able to fill, at least: each term of the term chunk is in fewer
+/// than k records, and where all of them may move to shared chunks, these have k subrecords at least.
+fn fill(n_terms: usize, may_move: bool, k: u32, size: u32) -> u32 {
+    let by_terms = (n_terms as u32).saturating_mul(k - 1);
+    by_terms.min(if may_move { k } else { size })
+}
+
+/// Terms without which nothing that the cut gives away is left: of each itemset that fewer than k records can hold, or
+/// that nobody could show to be safe, one at least. The rarest goes first: it is missed least.
+fn give_aways(
+    cut: &Cut,
+    frequent: &[usize],
+    published: impl Fn(usize) -> TermId,
+    support: impl Fn(usize) -> u32,
+) -> Vec<usize> {
+    // What a single refusal shows is found quickly; only without it is it worth while to look further.
+    let mut itemsets: Vec<Vec<TermId>> = closed_pairs(cut).into_iter().map(|breach| breach.terms).collect();
+    if itemsets.is_empty() {
+        let Analysis { breaches, open, contradiction, .. } = analyse(cut, STEPS);
+        if contradiction {
+            // No original is cut like this: without its last term it may be otherwise.
+            return frequent.last().copied().into_iter().collect();
+        }
+        itemsets = breaches.into_iter().map(|breach| breach.terms).chain(open).collect();
+    }
+    let mut aside = Vec::new();
+    while !itemsets.is_empty() {
+        let n_hit = |i: usize| itemsets.iter().filter(|itemset| itemset.contains(&published(i))).count();
+        let concerned = frequent.iter().copied().filter(|&i| n_hit(i) > 0);
+        let Some(best) = concerned.min_by_key(|&i| (support(i), std::cmp::Reverse(n_hit(i)))) else { break };
+        itemsets.retain(|itemset| !itemset.contains(&published(best)));
+        aside.push(best);
+    }
+    aside
 }
 
 /// Lemma 2 without a term chunk: sum |C_i| >= s + k (h - 1) with h = min(m, v).

@@ -80,23 +80,29 @@ const FIRST: Effort = Effort { walks: 20, steps: 200 };
 const QUICK: Effort = Effort { walks: 3, steps: 24 };
 const PATIENT: Effort = Effort { walks: 8, steps: 120 };
 
+/// A cluster with so many itemsets is left open. With m = 2 it would have hundreds of frequent terms.
+const MANY: usize = 200_000;
+
 /// Steps of a first attempt at a complete search.
 const SHORT: u64 = 3_000;
 
 /// Decides for every itemset of at most m terms across chunks whether some possible original, cut as published, holds it k
-/// times. `steps` bounds the complete search for each.
+/// times. `steps` bounds the complete search for each; with 0, what is not found quickly is left open.
 pub fn analyse(cut: &Cut, steps: u64) -> Analysis {
     match cut.size {
         0..=64 => analyse_with::<1>(cut, steps),
         65..=128 => analyse_with::<2>(cut, steps),
         129..=256 => analyse_with::<4>(cut, steps),
         257..=1024 => analyse_with::<16>(cut, steps),
-        _ => {
-            let itemsets = itemsets(cut);
-            let open = itemsets.iter().map(|itemset| names(cut, itemset)).collect();
-            Analysis { itemsets: itemsets.len() as u64, open, ..Analysis::default() }
-        }
+        _ => left_open(cut),
     }
+}
+
+/// Nothing was decided: it would take too long.
+fn left_open(cut: &Cut) -> Analysis {
+    let pairs = itemsets(cut, 2);
+    let open = pairs.iter().map(|pair| names(cut, pair)).collect();
+    Analysis { itemsets: pairs.len() as u64, open, ..Analysis::default() }
 }
 
 /// The pairs that the closure of single refusals finds.
@@ -112,7 +118,10 @@ pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
 }
 
 fn analyse_with<const W: usize>(cut: &Cut, steps: u64) -> Analysis {
-    let mut left = itemsets(cut);
+    let mut left = itemsets(cut, cut.m);
+    if left.len() >= MANY {
+        return left_open(cut);
+    }
     let mut analysis = Analysis { itemsets: left.len() as u64, ..Analysis::default() };
     if left.is_empty() {
         return analysis;
@@ -182,6 +191,7 @@ impl<const W: usize> Prover<'_, W> {
         let mut walk = |effort: Effort| search(self.cut, wanted, &mut self.world, effort, self.rng);
         let answer = match walk(QUICK) {
             true => Answer::Yes,
+            false if self.steps == 0 => return Answer::Open,
             false => match can_hold(self.cut, wanted, self.steps.min(SHORT)) {
                 Answer::Open if walk(PATIENT) => Answer::Yes,
                 Answer::Open => return can_hold(self.cut, wanted, self.steps),
@@ -194,15 +204,16 @@ impl<const W: usize> Prover<'_, W> {
     }
 }
 
-/// The sets of at most m terms, two at least, that no chunk has whole, and whose part in every chunk somebody has.
-fn itemsets(cut: &Cut) -> Vec<Vec<u32>> {
+/// The sets of at most `m` terms, two at least, that no chunk has whole, and whose part in every chunk somebody has; not many
+/// more than [`MANY`] of them.
+fn itemsets(cut: &Cut, m: u32) -> Vec<Vec<u32>> {
     let mut found = Vec::new();
     let mut itemset = Vec::new();
-    grow(cut, 0, &mut itemset, &mut found);
+    grow(cut, m, 0, &mut itemset, &mut found);
     found
 }
 
-fn grow(cut: &Cut, from: u32, itemset: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
+fn grow(cut: &Cut, m: u32, from: u32, itemset: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
     for term in from..cut.terms.len() as u32 {
         itemset.push(term);
         let chunk = cut.chunk_of[term as usize];
@@ -212,8 +223,8 @@ fn grow(cut: &Cut, from: u32, itemset: &mut Vec<u32>, found: &mut Vec<Vec<u32>>)
             if part.len() < itemset.len() {
                 found.push(itemset.clone());
             }
-            if itemset.len() < cut.m as usize {
-                grow(cut, term + 1, itemset, found);
+            if itemset.len() < m as usize && found.len() < MANY {
+                grow(cut, m, term + 1, itemset, found);
             }
         }
         itemset.pop();

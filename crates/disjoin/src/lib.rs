@@ -3,7 +3,8 @@
 //! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
 //! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
-//! keep its promise?), [`measure`] (how useful is what remains?), [`publish`] (how does it get out, whole?).
+//! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
+//! [`publish`] (how does it get out, whole?).
 //!
 //! A release in ten lines:
 //!

@@ -17,15 +17,18 @@ use std::path::{Path, PathBuf};
 
 use disjoin::Error;
 use disjoin::attack::cover::{Counters, count};
-use disjoin::attack::judge::judge;
+use disjoin::attack::judge::{concerned, judge};
 use disjoin::attack::{
-    Attack, Attacker, Cover, Coverage, Finding, Findings, Knowledge, Rate, Says, Truth, View, baseline, knowledge,
+    Attack, Attacker, Closure, Cover, Coverage, Finding, Findings, Knowledge, Rate, Says, Truth, View, Worlds,
+    baseline, knowledge,
 };
 use disjoin::data::{Dataset, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
 use disjoin::release::{Disassociated, Node, Simple};
-use worlds::letters::{ids, leaf, release};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use worlds::letters::{ids, joint, leaf, release};
 
 /// Figure 1a of barakat2016.
 const FIGURE_1: [&str; 6] = [
@@ -487,4 +490,145 @@ fn no_attack_can_reach_the_original() {
         attacks += usize::from(is_attack);
     }
     assert!(attacks >= 2, "{attacks}");
+}
+
+// ---- Closure and worlds -------------------------------------------------------------------------------------------------
+
+const WORLDS: Worlds = Worlds { steps: 200_000 };
+
+fn pairs_found(release: &Disassociated, attack: &dyn Attack) -> Vec<String> {
+    found(release, &attack.run(&everything(release))).into_iter().map(|(pair, _)| pair).collect()
+}
+
+#[test]
+fn all_three_attacks_find_the_pairs_of_figure_1() {
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
+    for attack in [&Cover as &dyn Attack, &Closure, &WORLDS] {
+        let findings = attack.run(&everything(&release));
+        let pairs = pairs_found(&release, attack);
+        for pair in ["cancer, surgery", "cancer, side effects"] {
+            assert!(pairs.iter().any(|found| found == pair), "{}: {pairs:?}", attack.name());
+        }
+        assert_eq!((findings.attack, findings.says), (attack.name(), Says::FewerThanK));
+        assert!(findings.found.iter().all(|finding| finding.leaf == 0 && finding.confidence == 1.0));
+        assert!(findings.found.is_sorted_by(|a, b| a.terms < b.terms));
+    }
+    assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 1, proved: 1, open: 0 });
+    assert_eq!(Closure.run(&everything(&release)).coverage, Coverage { clusters: 1, proved: 0, open: 1 });
+}
+
+#[test]
+fn no_attack_is_certain_about_figure_2_of_the_disassociation_paper() {
+    let rows = [
+        "itunes, flu, madonna, ikea, ruby",
+        "madonna, flu, viagra, ruby, audi a4, sony tv",
+        "itunes, madonna, audi a4, ikea, sony tv",
+        "itunes, flu, viagra",
+        "itunes, flu, madonna, audi a4, sony tv",
+        "madonna, digital camera, panic disorder, playboy",
+        "iphone sdk, madonna, ikea, ruby",
+        "iphone sdk, digital camera, madonna, playboy",
+        "iphone sdk, digital camera, panic disorder",
+        "iphone sdk, digital camera, madonna, ikea, ruby",
+    ];
+    // The paper's clusters: the first five records and the others.
+    for cluster in rows.chunks(5) {
+        let Outcome { release, .. } = disassociate(&dataset(cluster), &Params::new(3, 2)).unwrap();
+        for attack in [&Cover as &dyn Attack, &Closure, &WORLDS] {
+            assert_eq!(pairs_found(&release, attack), Vec::<String>::new(), "{}", attack.name());
+        }
+        assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 1, proved: 1, open: 0 });
+    }
+}
+
+/// A few terms that tend to come together, numbered by their texts.
+fn small(rng: &mut ChaCha8Rng) -> Dataset {
+    let (n_records, n_terms) = (rng.random_range(6..=24), rng.random_range(3..=8));
+    let density: Vec<f64> = (0..n_terms).map(|_| rng.random_range(0.1..0.9)).collect();
+    let rows: Vec<Vec<String>> = (0..n_records)
+        .map(|_| {
+            let shift = rng.random_range(-0.3..0.3);
+            let has = |rng: &mut ChaCha8Rng, p: f64| rng.random_bool((p + shift).clamp(0.02, 0.98));
+            let letter = |term: usize| char::from(b'a' + term as u8).to_string();
+            let row: Vec<String> = (0..n_terms).filter(|&t| has(rng, density[t])).map(letter).collect();
+            if row.is_empty() { vec![letter(rng.random_range(0..n_terms))] } else { row }
+        })
+        .collect();
+    Dataset::from_texts(rows.iter().map(|row| row.iter().map(String::as_str)))
+}
+
+#[test]
+fn cover_is_part_of_closure_is_part_of_worlds() {
+    let mut rng = ChaCha8Rng::seed_from_u64(16);
+    let mut sizes = [0; 3];
+    let mut decided = Coverage::default();
+    for round in 0..300 {
+        let data = small(&mut rng);
+        let k = rng.random_range(2..=3);
+        let params = Params { max_cluster: rng.random_range(2 * k..=12), ..Params::new(k, rng.random_range(2..=3)) };
+        let Outcome { release, leaf_of, .. } = disassociate(&data, &params).unwrap();
+        let truth = Truth::new(&data, Some(&leaf_of), &release).unwrap();
+        let [cover, closure, worlds] =
+            [&Cover as &dyn Attack, &Closure, &WORLDS].map(|attack| attack.run(&everything(&release)));
+        let keys = |findings: &Findings| -> BTreeSet<(u32, Vec<TermId>)> {
+            findings.found.iter().map(|finding| (finding.leaf, finding.terms.clone())).collect()
+        };
+        let (in_closure, in_worlds) = (keys(&closure), keys(&worlds));
+        assert!(keys(&cover).is_subset(&in_closure), "round {round}");
+        // The closure does not ask whether anybody can have the pair. Whatever somebody has is possible.
+        for finding in &closure.found {
+            let is_held = !concerned(Says::FewerThanK, finding, &truth, u32::MAX).is_empty();
+            assert!(!is_held || in_worlds.contains(&(finding.leaf, finding.terms.clone())), "round {round}");
+        }
+        // The original is a possible original: fewer than k records, whatever is found.
+        for finding in cover.found.iter().chain(&closure.found).chain(&worlds.found) {
+            let holders = concerned(Says::FewerThanK, finding, &truth, u32::MAX);
+            assert!(holders.len() < params.k as usize, "round {round}");
+            let is_learned = |id: &u32| {
+                let texts: Vec<&str> = data.records.record(*id).iter().map(|&t| data.dictionary.text(t)).collect();
+                finding.learned.iter().all(|&term| texts.contains(&release.dictionary.text(term)))
+            };
+            assert!(holders.iter().all(is_learned), "round {round}");
+        }
+        for (size, findings) in sizes.iter_mut().zip([&cover, &closure, &worlds]) {
+            *size += findings.found.len();
+        }
+        decided.clusters += worlds.coverage.clusters;
+        decided.proved += worlds.coverage.proved;
+        decided.open += worlds.coverage.open;
+    }
+    // Each finds more than the one before, and nothing is left open.
+    assert!(sizes[0] > 100 && sizes.is_sorted_by(|a, b| a < b), "{sizes:?}");
+    assert_eq!(decided.open, 0, "{decided:?}");
+}
+
+#[test]
+fn closure_and_worlds_find_only_what_is_known() {
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
+    let id = |text: &str| release.dictionary.get(text).unwrap();
+    let knowledge = Knowledge::Itemsets([vec![id("cancer"), id("surgery")]].into());
+    let view = View { release: &release, knowledge: &knowledge };
+    for attack in [&Closure as &dyn Attack, &WORLDS] {
+        let pairs: Vec<String> = found(&release, &attack.run(&view)).into_iter().map(|(pair, _)| pair).collect();
+        assert_eq!(pairs, ["cancer, surgery"], "{}", attack.name());
+    }
+}
+
+#[test]
+fn leaves_are_numbered_depth_first_and_damaged_ones_left_open() {
+    let broken = || leaf(6, &["otc otc otc t otc o", "se se se s"], "vnh");
+    let safe = || leaf(4, &["ab ab ab a"], "z");
+    // More subrecords than records; a term in two chunks.
+    let damaged = [leaf(2, &["a a a", "b b b"], ""), leaf(4, &["ab ab ab", "bc bc bc"], "")];
+    let [first, second] = damaged;
+    let roots =
+        vec![safe(), joint(vec![joint(vec![safe(), broken()], &["x x x"]), first], &["y y y"]), second, broken()];
+    let release = release(3, 2, 26, roots);
+    for attack in [&Closure as &dyn Attack, &WORLDS] {
+        let findings = attack.run(&everything(&release));
+        let leaves: BTreeSet<u32> = findings.found.iter().map(|finding| finding.leaf).collect();
+        assert_eq!(leaves, [2, 5].into(), "{}", attack.name());
+        assert_eq!(findings.coverage.clusters, 6);
+    }
+    assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 6, proved: 4, open: 2 });
 }

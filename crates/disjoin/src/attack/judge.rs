@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::Serialize;
 
-use super::{Findings, Says};
+use super::{Finding, Findings, Says};
 use crate::data::{Dataset, RecordId, TermId, Transactions};
 use crate::error::{Error, Place, Result};
 use crate::generate::stream;
@@ -41,10 +41,10 @@ pub fn judge(findings: &Findings, truth: &Truth<'_>, k: u32) -> Score {
     let mut right = Vec::new();
     let mut people: HashSet<RecordId> = HashSet::new();
     for finding in &findings.found {
-        let holders = truth.holders(finding.leaf, &finding.terms);
-        if is_right(findings.says, holders.len(), k) {
+        let concerned = concerned(findings.says, finding, truth, k);
+        if !concerned.is_empty() {
             right.push(finding);
-            people.extend(holders);
+            people.extend(concerned);
         }
     }
     let recall = (findings.says == Says::Together).then(|| truth.pairs_together()).flatten().map(|pairs| {
@@ -64,6 +64,17 @@ pub fn judge(findings: &Findings, truth: &Truth<'_>, k: u32) -> Score {
         missed: recall.map(|recall| recall.of - recall.hits),
         people: people.len() as u64,
     }
+}
+
+/// Whom a finding is about: the records that hold its terms, ascending; none if it is wrong.
+///
+/// This points to people. It is for whoever holds the original, and nobody else.
+pub fn concerned(says: Says, finding: &Finding, truth: &Truth<'_>, k: u32) -> Vec<RecordId> {
+    let mut holders = truth.holders(finding.leaf, &finding.terms);
+    if !is_right(says, holders.len(), k) {
+        holders.clear();
+    }
+    holders
 }
 
 /// How often somebody is right who has seen the clusters but guesses blindly.

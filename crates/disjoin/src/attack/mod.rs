@@ -4,9 +4,12 @@
 //! for [`judge`] to say. Only it and [`background`], which stands for what the adversary knew before, see the original.
 
 pub mod background;
-pub mod cover;
 pub mod judge;
+
+pub mod closure;
+pub mod cover;
 mod order;
+pub mod worlds;
 
 mod assignment;
 pub mod identity;
@@ -20,8 +23,10 @@ use crate::data::TermId;
 use crate::release::Disassociated;
 
 pub use background::{Attacker, knowledge};
+pub use closure::Closure;
 pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
+pub use worlds::Worlds;
 
 /// A way of getting more out of a release than was meant to be in it.
 ///

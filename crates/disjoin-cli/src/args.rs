@@ -147,6 +147,16 @@ pub(crate) fn name_of(file: &std::path::Path) -> String {
     if file == std::path::Path::new("-") { String::from("standard input") } else { file.display().to_string() }
 }
 
+/// The library knows the original by its part; the user knows its name.
+pub(crate) fn name_original(error: Error, file: &std::path::Path) -> Error {
+    match error {
+        Error::Input { place, problem, hint } if place.file == "the original" => {
+            Error::Input { place: disjoin::Place::file(name_of(file)), problem, hint }
+        }
+        error => error,
+    }
+}
+
 /// Sensitive terms: a file with one a line, or a list with commas.
 pub(crate) fn sensitive_terms(written: &str, data: &disjoin::data::Dataset) -> Result<Vec<disjoin::data::TermId>> {
     let path = PathBuf::from(written);

@@ -3,6 +3,7 @@
 //! Data go to stdout, talk goes to stderr. Exit codes: 0 the promise holds, 1 it does not, 2 an error.
 
 mod args;
+mod attack;
 mod convert;
 mod demo;
 mod generate;
@@ -41,6 +42,7 @@ Examples:
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
+  disjoin attack out                               what could an adversary learn?
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been";
@@ -51,13 +53,14 @@ Examples:
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
+  disjoin attack out                               what could an adversary learn?
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been
 
 Exit codes:
   0  done, and the promise holds
-  1  the promise does not hold
+  1  the promise does not hold, or an attack succeeds
   2  an error; nothing was written";
 
 /// What to do.
@@ -67,6 +70,7 @@ enum Verb {
     Inspect(inspect::Args),
     Protect(protect::Args),
     Verify(verify::Args),
+    Attack(attack::Args),
     Measure(measure::Args),
     Query(query::Args),
     Reconstruct(reconstruct::Args),
@@ -104,6 +108,7 @@ fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Inspect(args) => inspect::run(&args, talk),
         Verb::Protect(args) => protect::run(&args, talk),
         Verb::Verify(args) => verify::run(&args, talk),
+        Verb::Attack(args) => attack::run(&args, talk),
         Verb::Measure(args) => measure::run(&args, talk),
         Verb::Query(args) => query::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),

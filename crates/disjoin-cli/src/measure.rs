@@ -11,7 +11,7 @@ use disjoin::release::open::{Package, RootStream, open};
 use disjoin::{Error, Place, Result};
 
 use crate::Outcome;
-use crate::args::{Input, MultiplicityChoice, name_of};
+use crate::args::{Input, MultiplicityChoice, name_original};
 use crate::sink::write_to;
 use crate::talk::{Talk, count, number};
 
@@ -96,13 +96,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         more_than_k: args.more_than_k,
         hierarchy: hierarchy.as_ref(),
     };
-    let report = measure(&mut roots, &original, &options).map_err(|error| match error {
-        // The library knows the original by its part; the user knows its name.
-        Error::Input { place, problem, hint } if place.file == "the original" => {
-            Error::Input { place: Place::file(name_of(&args.original)), problem, hint }
-        }
-        error => error,
-    })?;
+    let report = measure(&mut roots, &original, &options).map_err(|error| name_original(error, &args.original))?;
     if let Some(folder) = &args.plots {
         draw(&report, &original, folder)?;
         talk.note(&format!("wrote {} and loss.svg", folder.join("support.svg").display()));

@@ -46,7 +46,7 @@ const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (folder, _) = find_release(&args.release)?;
-    let kept = match (&args.original, custody_of(args, &folder)) {
+    let kept = match (&args.original, custody_of(args.custody.as_deref(), &folder)) {
         (Some(_), Some(custody)) => Some(Kept::read(&custody)?),
         _ => None,
     };
@@ -72,12 +72,14 @@ pub(crate) fn check(folder: &Path, truth: Option<Truth<'_>>) -> Result<Verdict> 
     verify(&package.claim, package.roots, truth)
 }
 
-fn custody_of(args: &Args, release: &Path) -> Option<PathBuf> {
+/// The custody folder that the user named, or the one beside the release folder.
+pub(crate) fn custody_of(named: Option<&Path>, release: &Path) -> Option<PathBuf> {
     let beside = || release.parent().map(|parent| parent.join("custody")).filter(|folder| folder.is_dir());
-    args.custody.clone().or_else(beside)
+    named.map(Path::to_path_buf).or_else(beside)
 }
 
-fn read_original(file: &Path, kept: Option<&Kept>, input: &Input, talk: &Talk) -> Result<Dataset> {
+/// Reads the original; if custody was kept, another file than the one that was protected is refused.
+pub(crate) fn read_original(file: &Path, kept: Option<&Kept>, input: &Input, talk: &Talk) -> Result<Dataset> {
     let (data, intake) = input.read(file, talk)?;
     let problem = match kept {
         Some(kept) if kept.input_sha256 != intake.sha256 => "is not the file that was protected: its digest differs",

@@ -632,3 +632,13 @@ fn leaves_are_numbered_depth_first_and_damaged_ones_left_open() {
     }
     assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 6, proved: 4, open: 2 });
 }
+
+/// Lemma 2 makes z move to the term chunk, though four records have it, and nothing else.
+#[test]
+fn worlds_know_of_the_repair_of_lemma_2() {
+    let rows = ["x", "x", "x", "x, y", "y", "y", "y", "z", "z", "z", "z"];
+    let Outcome { release, .. } = disassociate(&dataset(&rows), &Params::new(2, 2)).unwrap();
+    assert_eq!(texts(&release, &release.roots[0].leaves()[0].term_chunk), "z");
+    assert_eq!(pairs_found(&release, &WORLDS), ["x, y"]);
+    assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 1, proved: 1, open: 0 });
+}

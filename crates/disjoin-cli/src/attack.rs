@@ -31,8 +31,9 @@ use crate::verify::{custody_of, read_original};
 /// belong together. identity asks how likely the likeliest row is a person's of whom two terms are known: more than 1/k
 /// is too much.
 ///
-/// With the original, statements are compared with the truth, and with guesses of somebody who knows nothing. The result
-/// then tells about the original: it is for whoever holds it, and does not belong into the release.
+/// With the original, statements are compared with the truth, and with guesses of somebody who knows nothing. That fewer
+/// than k have some terms counts as right only if somebody has them. The result then tells about the original: it is for
+/// whoever holds it, and does not belong into the release.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), or if a row is likelier than 1/k.
 #[derive(clap::Args)]
@@ -107,6 +108,10 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Some(file) => Some(read_truth(file, custody.as_deref(), release, args, talk)?),
         None => None,
     };
+    if loaded.claim.parameters.sensitive.is_some() && args.attack.contains(&AttackChoice::Worlds) {
+        // It takes terms without a count for rare, which bounds how many records can be without anything else.
+        talk.warn("sensitive terms may be frequent; worlds takes them for rare, and may state too much");
+    }
     let found = find(args, release, talk);
     let identity = match args.attack.contains(&AttackChoice::Identity) {
         true => {

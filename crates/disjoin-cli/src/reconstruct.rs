@@ -8,8 +8,8 @@ use disjoin::data::{Dataset, Transactions};
 use disjoin::publish::find_release;
 use disjoin::read::{self, Format};
 use disjoin::reconstruct::{Model, Sampling, reconstruct};
-use disjoin::release::Disassociated;
 use disjoin::release::open::{Package, RootStream, load, open};
+use disjoin::release::{Claim, Disassociated};
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
@@ -145,9 +145,10 @@ fn extension(format: Format) -> &'static str {
     }
 }
 
-/// A release in memory, and the file it is from.
+/// A release in memory, what it claims, and the file it is from.
 pub(crate) struct Loaded {
     pub(crate) release: Disassociated,
+    pub(crate) claim: Claim,
     file: String,
 }
 
@@ -159,7 +160,7 @@ impl Loaded {
         let Package { claim, mut roots } = open(&folder)?;
         claim.check_header(&roots.header(), roots.file())?;
         let release = load(&mut roots)?;
-        Ok(Loaded { release, file: roots.file().to_owned() })
+        Ok(Loaded { release, claim, file: roots.file().to_owned() })
     }
 
     /// The release laid out; what no dataset can have is an error, with the file's name.

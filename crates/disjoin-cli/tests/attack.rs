@@ -109,6 +109,17 @@ fn a_damaged_release_is_no_reason_to_stop() {
 }
 
 #[test]
+fn hidden_terms_are_warned_of() {
+    let bench = packaged(SAFE);
+    let (_, stderr) = bench.good(&["attack", "out"]);
+    assert!(!stderr.contains("warning"), "{stderr}");
+    let flags = ["--separator", ",", "-k", "3", "--sensitive", "viagra", "-o", "hidden"];
+    bench.good(&[&["protect", "x.dat"], &flags[..]].concat());
+    let (_, stderr) = bench.good(&["attack", "hidden"]);
+    assert!(stderr.contains("warning: sensitive terms") && !stderr.contains("viagra"), "{stderr}");
+}
+
+#[test]
 fn the_original_says_what_is_true() {
     let bench = packaged(BREACHED);
     let (stdout, _) = breached(&bench, &[&["attack", "out", "--attack", "cover"], &ORIGINAL[..]].concat());

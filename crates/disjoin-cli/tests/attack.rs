@@ -231,3 +231,20 @@ fn its_help_has_examples() {
         assert!(stdout.contains("Examples:\n  disjoin attack "), "{stdout}");
     }
 }
+
+#[test]
+fn a_release_made_for_somebody_who_knows_the_algorithm_withstands() {
+    let bench = packaged(BREACHED);
+    breached(&bench, &["attack", "out"]);
+    let protect = ["protect", "x.dat", "--separator", ",", "-k", "3", "--promise", "algorithm-aware", "-o", "aware"];
+    bench.good(&protect);
+    let claim: Value = serde_json::from_slice(&fs::read(bench.at("aware/release/claim.json")).unwrap()).unwrap();
+    assert_eq!(claim["promise"], "algorithm-aware");
+    let (stdout, _) = bench.good(&[&["verify", "aware"], &ORIGINAL[..]].concat());
+    assert!(stdout.contains("also one that the algorithm cuts into these chunks"), "{stdout}");
+    bench.good(&[&["attack", "aware"], &ORIGINAL[..]].concat());
+    // The same claim about the other release is refuted.
+    fs::copy(bench.at("aware/release/claim.json"), bench.at("out/release/claim.json")).unwrap();
+    let (stdout, _) = breached(&bench, &["verify", "out"]);
+    assert!(stdout.contains("fewer than k candidates for 2 of"), "{stdout}");
+}

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::{Attack, Coverage, Finding, Findings, Says, View};
 use crate::data::TermId;
-use crate::reconstruct::aware::{Breach, Cut, analyse};
-use crate::release::{Chunk, Disassociated, Header, Node, Simple};
+use crate::reconstruct::aware::{Breach, Cut, analyse, filled_by_terms};
+use crate::release::{Disassociated, Header, Node, Simple};
 
 /// Decides every itemset, as far as the steps reach.
 #[derive(Debug, Clone, Copy)]
@@ -96,26 +96,7 @@ impl<'r> Leaf<'r> {
 /// How many records of a cluster may be without a subrecord of its record chunks, because something else fills them: terms
 /// of the term chunk, or subrecords of the shared chunks above.
 fn fill(simple: &Simple, shared: u64, k: u32) -> u32 {
-    let n_terms = simple.term_chunk.len() as u64;
-    let rare = u64::from(k.saturating_sub(1));
-    let by_terms = match n_terms {
-        // A term that is alone may have been moved here by the repair of Lemma 2: the rarest of those that are not rare.
-        1 => rare.max(least_support(simple)),
-        _ => n_terms.saturating_mul(rare),
-    };
-    by_terms.saturating_add(shared).min(simple.size.into()) as u32
-}
-
-/// The support of the rarest term of the record chunks, or 0.
-fn least_support(simple: &Simple) -> u64 {
-    let of_chunk = |chunk: &Chunk| {
-        let support = |term: &TermId| {
-            let with_term = chunk.subrecords().filter(|(terms, _)| terms.binary_search(term).is_ok());
-            with_term.map(|(_, count)| u64::from(count)).sum::<u64>()
-        };
-        chunk.terms.iter().map(support).min()
-    };
-    simple.record_chunks.iter().filter_map(of_chunk).min().unwrap_or(0)
+    filled_by_terms(simple, k).saturating_add(shared).min(simple.size.into()) as u32
 }
 
 /// Whether records can have had these chunks: no more subrecords than records, every term in one chunk, and known there.

@@ -80,11 +80,10 @@ pub struct Report {
 
 /// Compares a release with its original. `stream` has not been read from yet.
 pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Options<'_>) -> Result<Report> {
-    let release = align::in_terms_of(original, stream)?;
-    let (model, (best, chunks)) = rayon::join(
-        || Model::new(&release),
-        || (top_k::Best::of_original(original, options.top), align::chunk_records(&release)),
-    );
+    let (release, best) =
+        rayon::join(|| align::in_terms_of(original, stream), || top_k::Best::of_original(original, options.top));
+    let release = release?;
+    let (model, chunks) = rayon::join(|| Model::new(&release), || align::chunk_records(&release));
     let model = model?.with_multiplicity(options.multiplicity);
     // The law that the closed forms are about: empty records stay empty.
     let sampling = Sampling { seed: options.seed, fill_empty: false };

@@ -6,25 +6,27 @@
 //!             nobody can have it
 //! Assumes:    the conditions of `conditions.rs` hold. The search for such originals is the one that `protect` uses; what it
 //!             finds is a proof however it was found, and it is compared with all worlds of small clusters
-//! Departs:    grouping and sharing are not reckoned back (I2); terms of term chunks fill fewer than k records each
+//! Departs:    grouping and sharing are not reckoned back (I2); terms of term chunks fill fewer than k records
+//!             each, unless they are sensitive or the only one
 //! Cost:       see `reconstruct::aware`
 //! Checked by: tests/verify.rs, tests/aware.rs
 
 use super::rules::{Rule, Tally};
 use crate::data::TermId;
-use crate::reconstruct::aware::{Analysis, Cut, analyse};
+use crate::reconstruct::aware::{Analysis, Cut, analyse, filled_by_terms};
 use crate::release::{Chunk, Node, Simple};
 
 /// Steps of a complete search for each itemset that is not decided sooner.
 const STEPS: u64 = 20_000;
 
-/// Checks all simple clusters below a root whose terms are numbered by text: ties are broken in this order.
-pub(super) fn check(root: &Node, (k, m): (u32, u32), line: u64, tally: &mut Tally) {
+/// Checks all simple clusters below a root whose terms are numbered by text: ties are broken in this order. `sensitive` is
+/// ascending.
+pub(super) fn check(root: &Node, (k, m): (u32, u32), sensitive: &[TermId], line: u64, tally: &mut Tally) {
     let mut number = 0;
     check_node(root, &mut Vec::new(), &mut |simple, shared| {
         number += 1;
         if simple.record_chunks.len() > 1 {
-            let fill = fill(simple, shared, k);
+            let fill = fill(simple, shared, sensitive, k);
             let Analysis { itemsets, breaches, open, contradiction } = analyse(&Cut::new(simple, k, m, fill), STEPS);
             let unsafe_sets = if contradiction { itemsets } else { (breaches.len() + open.len()) as u64 };
             tally.count(Rule::CutGivesNothingAway, line, itemsets, unsafe_sets, || match contradiction {
@@ -53,13 +55,17 @@ fn check_node<'n>(node: &'n Node, shared: &mut Vec<&'n Chunk>, visit: &mut impl 
 
 /// How many records without a subrecord of a record chunk can be filled: by each term of the term chunk fewer than k, and
 /// by shared subrecords that have no term of the cluster's own.
-fn fill(simple: &Simple, shared: &[&Chunk], k: u32) -> u32 {
+fn fill(simple: &Simple, shared: &[&Chunk], sensitive: &[TermId], k: u32) -> u32 {
     let is_own = |term: &TermId| {
         let mut domains = simple.record_chunks.iter().map(|chunk| &chunk.terms).chain([&simple.term_chunk]);
         domains.any(|terms| terms.binary_search(term).is_ok())
     };
     let rows = shared.iter().flat_map(|chunk| chunk.subrecords());
     let guests: u64 = rows.filter(|(terms, _)| !terms.iter().any(is_own)).map(|(_, count)| u64::from(count)).sum();
-    let by_terms = simple.term_chunk.len() as u64 * u64::from(k - 1);
-    (guests + by_terms).min(u64::from(simple.size)) as u32
+    // Sensitive terms may be in any number of records.
+    let by_terms = match simple.term_chunk.iter().any(|term| sensitive.binary_search(term).is_ok()) {
+        true => u64::from(simple.size),
+        false => filled_by_terms(simple, k),
+    };
+    guests.saturating_add(by_terms).min(u64::from(simple.size)) as u32
 }

@@ -195,7 +195,9 @@ impl<'a> Judge<'a> {
         if let (Some(by_text), 0) = (&root.by_text, tally.violations()) {
             let mut node = root.node.clone();
             node.rename(by_text);
-            cut::check(&node, (parameters.k, parameters.m), root.line, &mut tally);
+            let mut sensitive: Vec<TermId> = root.sensitive.iter().map(|&term| by_text[term as usize]).collect();
+            sensitive.sort_unstable();
+            cut::check(&node, (parameters.k, parameters.m), &sensitive, root.line, &mut tally);
         }
         if let Some(custody) = &self.custody {
             custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally);

@@ -171,8 +171,8 @@ struct Draft {
     repaired: bool,
 }
 
-/// How many records without any subrecord a reader will be able to fill, at least: each term of the term chunk is in fewer
-/// than k records, and where all of them may move to shared chunks, these have k subrecords at least.
+/// How many records without any subrecord a reader will be able to fill, at least: each term of the term chunk is in k - 1
+/// records at most, and where all of them may move to shared chunks, these have k subrecords at least.
 fn fill(n_terms: usize, may_move: bool, k: u32, size: u32) -> u32 {
     let by_terms = (n_terms as u32).saturating_mul(k - 1);
     by_terms.min(if may_move { k } else { size })

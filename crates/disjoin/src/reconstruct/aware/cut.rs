@@ -96,3 +96,25 @@ impl Cut {
         (0..).zip(&self.chunk_of).flat_map(|(x, &chunk)| (0..chunk).map(move |l| (x, l)))
     }
 }
+
+/// How many records the terms of a term chunk can fill that have nothing else.
+pub fn filled_by_terms(simple: &Simple, k: u32) -> u64 {
+    let rare = u64::from(k.saturating_sub(1));
+    match simple.term_chunk.len() as u64 {
+        // A term that is alone may have been moved there by the repair of Lemma 2: the rarest of those that are not rare.
+        1 => rare.max(least_support(simple)),
+        n => n.saturating_mul(rare),
+    }
+}
+
+/// The support of the rarest term of the record chunks, or 0.
+fn least_support(simple: &Simple) -> u64 {
+    let of_chunk = |chunk: &Chunk| {
+        let support = |term: &TermId| {
+            let with_term = chunk.subrecords().filter(|(terms, _)| terms.binary_search(term).is_ok());
+            with_term.map(|(_, count)| u64::from(count)).sum::<u64>()
+        };
+        chunk.terms.iter().map(support).min()
+    };
+    simple.record_chunks.iter().filter_map(of_chunk).min().unwrap_or(0)
+}

@@ -31,7 +31,7 @@ use exact::{Answer, can_hold};
 use search::{Effort, search};
 use world::{Wanted, World};
 
-pub use cut::Cut;
+pub use cut::{Cut, filled_by_terms};
 
 /// What is known about a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

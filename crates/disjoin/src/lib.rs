@@ -4,7 +4,7 @@
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
 //! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
 //! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
-//! [`publish`] (how does it get out, whole?).
+//! [`repair`] (can a release be mended?), [`publish`] (how does it get out, whole?).
 //!
 //! A release in ten lines:
 //!
@@ -33,6 +33,7 @@ pub mod publish;
 pub mod read;
 pub mod reconstruct;
 pub mod release;
+pub mod repair;
 pub mod verify;
 
 pub use error::{Error, Place, Result};

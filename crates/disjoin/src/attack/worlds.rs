@@ -95,12 +95,12 @@ impl<'r> Leaf<'r> {
 
 /// How many records of a cluster may be without a subrecord of its record chunks, because something else fills them: terms
 /// of the term chunk, or subrecords of the shared chunks above.
-fn fill(simple: &Simple, shared: u64, k: u32) -> u32 {
+pub(crate) fn fill(simple: &Simple, shared: u64, k: u32) -> u32 {
     filled_by_terms(simple, k).saturating_add(shared).min(simple.size.into()) as u32
 }
 
 /// Whether records can have had these chunks: no more subrecords than records, every term in one chunk, and known there.
-fn is_possible(simple: &Simple) -> bool {
+pub(crate) fn is_possible(simple: &Simple) -> bool {
     let mut seen: HashSet<TermId> = HashSet::new();
     simple.record_chunks.iter().all(|chunk| {
         let rows: u64 = chunk.subrecords().map(|(_, count)| u64::from(count)).sum();

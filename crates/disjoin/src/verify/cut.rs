@@ -17,7 +17,7 @@ use crate::reconstruct::aware::{Analysis, Cut, analyse, filled_by_terms};
 use crate::release::{Chunk, Node, Simple};
 
 /// Steps of a complete search for each itemset that is not decided sooner.
-const STEPS: u64 = 20_000;
+pub(crate) const STEPS: u64 = 20_000;
 
 /// Checks all simple clusters below a root whose terms are numbered by text: ties are broken in this order. `sensitive` is
 /// ascending.
@@ -55,7 +55,7 @@ fn check_node<'n>(node: &'n Node, shared: &mut Vec<&'n Chunk>, visit: &mut impl 
 
 /// How many records without a subrecord of a record chunk can be filled: by each term of the term chunk fewer than k, and
 /// by shared subrecords that have no term of the cluster's own.
-fn fill(simple: &Simple, shared: &[&Chunk], sensitive: &[TermId], k: u32) -> u32 {
+pub(crate) fn fill(simple: &Simple, shared: &[&Chunk], sensitive: &[TermId], k: u32) -> u32 {
     let is_own = |term: &TermId| {
         let mut domains = simple.record_chunks.iter().map(|chunk| &chunk.terms).chain([&simple.term_chunk]);
         domains.any(|terms| terms.binary_search(term).is_ok())

@@ -27,6 +27,7 @@ use crate::release::open::RootStream;
 use crate::release::{Claim, Node, Promise};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
+pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
 use rules::Tally;
 pub use rules::{CheckLine, Finding, Rule};
 

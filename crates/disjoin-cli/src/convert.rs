@@ -109,7 +109,7 @@ fn release(args: &Args, talk: &Talk) -> Result<Outcome> {
     Ok(Outcome::Holds)
 }
 
-fn exists(path: &Path) -> Error {
+pub(crate) fn exists(path: &Path) -> Error {
     Error::input(Place::file(path.display().to_string()), "exists already")
         .with_hint("choose another name, or add --force to replace it")
 }

@@ -12,6 +12,7 @@ mod measure;
 mod protect;
 mod query;
 mod reconstruct;
+mod repair;
 mod sink;
 mod talk;
 mod verify;
@@ -43,6 +44,7 @@ Examples:
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
+  disjoin repair out -o mended                     mend it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been";
@@ -54,6 +56,7 @@ Examples:
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
+  disjoin repair out -o mended                     mend it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been
@@ -71,6 +74,7 @@ enum Verb {
     Protect(protect::Args),
     Verify(verify::Args),
     Attack(attack::Args),
+    Repair(repair::Args),
     Measure(measure::Args),
     Query(query::Args),
     Reconstruct(reconstruct::Args),
@@ -109,6 +113,7 @@ fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Protect(args) => protect::run(&args, talk),
         Verb::Verify(args) => verify::run(&args, talk),
         Verb::Attack(args) => attack::run(&args, talk),
+        Verb::Repair(args) => repair::run(&args, talk),
         Verb::Measure(args) => measure::run(&args, talk),
         Verb::Query(args) => query::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),

@@ -96,6 +96,29 @@ impl Kept {
     }
 }
 
+/// The map after the simple clusters were put into another order, in which `leaves` are their former numbers; none if the
+/// map speaks of others.
+pub(super) fn renumber(mut leaf_of: Vec<u32>, leaves: &[u32]) -> Option<Vec<u32>> {
+    let mut place = vec![None; leaves.len()];
+    for (&before, now) in leaves.iter().zip(0..) {
+        *place.get_mut(before as usize)? = Some(now);
+    }
+    for leaf in &mut leaf_of {
+        *leaf = place.get(*leaf as usize).copied().flatten()?;
+    }
+    Some(leaf_of)
+}
+
+/// The text of custody.json with another promise; everything else is told as it was.
+pub(super) fn change_promise(text: &[u8], promise: Promise) -> Result<String> {
+    let internal = |_| Error::Internal("custody is always JSON");
+    let mut written: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(text).map_err(internal)?;
+    written.insert("promise".into(), serde_json::to_value(promise).map_err(internal)?);
+    let mut text = serde_json::to_string_pretty(&written).map_err(internal)?;
+    text.push('\n');
+    Ok(text)
+}
+
 /// Writes a line `record,cluster` for each record, both numbered from 1.
 pub(super) fn write_leaf_of(leaf_of: &[u32], out: &mut impl Write) -> std::io::Result<()> {
     const BLOCK: usize = 1 << 16;
@@ -145,6 +168,13 @@ mod tests {
         let mut text = Vec::new();
         write_leaf_of(&long, &mut text).unwrap();
         assert_eq!(parse_leaf_of(&text, "x").unwrap(), long);
+    }
+
+    #[test]
+    fn the_map_follows_its_clusters() {
+        // What was cluster 2 stands first now.
+        assert_eq!(renumber(vec![0, 1, 2, 2], &[2, 0, 1]), Some(vec![1, 2, 0, 0]));
+        assert_eq!(renumber(vec![0, 3], &[2, 0, 1]), None);
     }
 
     #[test]

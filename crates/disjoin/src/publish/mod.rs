@@ -12,4 +12,4 @@ pub mod plot;
 pub use custody::{Custody, Kept};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
-pub use package::{Encoding, Package, copy_release, find_release, write_release};
+pub use package::{Encoding, Package, carry_custody, copy_release, find_release, write_release};

@@ -3,13 +3,13 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::custody::{Custody, write_leaf_of};
+use super::custody::{Custody, Kept, change_promise, renumber, write_leaf_of};
 use super::destination::{Destination, Part, Staging};
 use crate::error::{Error, Place, Result};
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
 #[cfg(feature = "parquet")]
 use crate::release::parquet;
-use crate::release::{Claim, Disassociated, jsonl};
+use crate::release::{Claim, Disassociated, Promise, jsonl};
 
 /// How the data of a release are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,10 +63,7 @@ impl Package<'_> {
 
     fn write_custody(&self, staging: &Staging) -> Result<()> {
         write_bytes(staging, Part::Custody, "custody.json", self.custody.to_json()?.as_bytes())?;
-        staging.write(Part::Custody, "leaf_of.csv", |file| {
-            let place = staging.place(Part::Custody, "leaf_of.csv");
-            write_leaf_of(self.leaf_of, file).map_err(|e| Error::io(&place, "write", e))
-        })?;
+        write_map(staging, self.leaf_of)?;
         match self.original {
             Some(original) => write_bytes(staging, Part::Custody, "original.csv", original),
             None => Ok(()),
@@ -104,6 +101,29 @@ pub fn copy_release(staging: &Staging, claim: &Claim, from: &mut impl RootStream
         }
     })?;
     write_claim(staging, claim)
+}
+
+/// Writes `custody/` after that of a release whose simple clusters were put into another order: `leaves` are their former
+/// numbers. Files that are not known here are left behind: they speak of the clusters as they were.
+pub fn carry_custody(staging: &Staging, from: &Path, leaves: &[u32], promise: Promise) -> Result<()> {
+    let leaf_of = renumber(Kept::read(from)?.leaf_of, leaves)
+        .ok_or_else(|| Error::input(Place::file(from.display().to_string()), "is not the custody of this release"))?;
+    let read = |path: &Path| std::fs::read(path).map_err(|e| Error::io(path, "read", e));
+    let changed = change_promise(&read(&from.join("custody.json"))?, promise)?;
+    write_bytes(staging, Part::Custody, "custody.json", changed.as_bytes())?;
+    write_map(staging, &leaf_of)?;
+    let original = from.join("original.csv");
+    match original.is_file() {
+        true => write_bytes(staging, Part::Custody, "original.csv", &read(&original)?),
+        false => Ok(()),
+    }
+}
+
+fn write_map(staging: &Staging, leaf_of: &[u32]) -> Result<()> {
+    let place = staging.place(Part::Custody, "leaf_of.csv");
+    staging.write(Part::Custody, "leaf_of.csv", |file| {
+        write_leaf_of(leaf_of, file).map_err(|e| Error::io(&place, "write", e))
+    })
 }
 
 fn write_claim(staging: &Staging, claim: &Claim) -> Result<()> {

@@ -93,7 +93,7 @@ fn check_leaf(before: &Simple, after: &Simple) -> u64 {
 
 #[test]
 fn mended_releases_give_nobody_away() {
-    let outcomes: Vec<[u64; 5]> = (0..2_000_u64)
+    let outcomes: Vec<[u64; 6]> = (0..2_000_u64)
         .into_par_iter()
         .map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -127,6 +127,8 @@ fn mended_releases_give_nobody_away() {
             let gone: u64 = order.iter().zip(&after).map(|(&was, now)| check_leaf(before[was as usize], now)).sum();
             assert_eq!((stats.terms_set_aside, stats.clusters), (gone, before.len() as u64), "seed {seed}");
             assert!(stats.occurrences_hidden >= gone * u64::from(k) && stats.clusters_changed <= gone, "seed {seed}");
+            let is_cut = |(&was, now): (&u32, &&Simple)| now.record_chunks.len() > 1 && before[was as usize] != *now;
+            let still_cut = order.iter().zip(&after).any(is_cut);
             if was_safe {
                 assert_eq!(stats, Stats { clusters: stats.clusters, ..Stats::default() }, "seed {seed}");
                 assert_eq!(release.roots, plain.release.roots, "seed {seed}");
@@ -136,11 +138,20 @@ fn mended_releases_give_nobody_away() {
             assert_eq!((again.release.roots, again.stats.clusters_changed), (release.roots, 0), "seed {seed}");
             let moved = order.iter().zip(0..).any(|(&before, now)| before != now);
             let joint = plain.release.roots.iter().any(|root| matches!(root, Node::Joint(_)));
-            [u64::from(was_safe), gone, u64::from(moved), u64::from(joint), u64::from(!sensitive.is_empty())]
+            [
+                u64::from(was_safe),
+                gone,
+                u64::from(moved),
+                u64::from(joint),
+                u64::from(!sensitive.is_empty()),
+                u64::from(still_cut),
+            ]
         })
         .collect();
     let n = |i: usize| outcomes.iter().filter(|outcome| outcome[i] > 0).count();
     let told = format!("{} safe, {} mended, {} reordered, {} with joints, {} sensitive", n(0), n(1), n(2), n(3), n(4));
+    // Not all that is mended ends with one chunk.
+    assert!(n(5) > 30, "{}", n(5));
     assert!(n(0) > 100 && n(1) > 500 && n(2) > 50 && n(3) > 100 && n(4) > 100, "{told}");
 }
 

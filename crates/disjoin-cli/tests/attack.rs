@@ -7,16 +7,8 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Bench, text};
+use common::{BREACHED, Bench, text};
 use serde_json::Value;
-
-/// Figure 1a of barakat2016: the algorithm of the paper gives two pairs away.
-const BREACHED: &str = "oncologist,treatment,cancer,surgery,side effects,vomiting\n\
-    oncologist,treatment,cancer,surgery,side effects,nausea\n\
-    oncologist,treatment,cancer\n\
-    treatment,surgery,side effects,chemotherapy\n\
-    oncologist,treatment,cancer\n\
-    oncologist,surgery\n";
 
 /// The first cluster of figure 2 of terrovitis2012: two chunks, and no harm in it.
 const SAFE: &str = "itunes,flu,madonna,ikea,ruby\n\

@@ -6,16 +6,8 @@ mod common;
 
 use std::fs;
 
-use common::{Bench, release_of, text};
+use common::{BREACHED, Bench, release_of, text};
 use serde_json::Value;
-
-/// Figure 1a of barakat2016: the algorithm of the paper gives two pairs away.
-const BREACHED: &str = "oncologist,treatment,cancer,surgery,side effects,vomiting\n\
-    oncologist,treatment,cancer,surgery,side effects,nausea\n\
-    oncologist,treatment,cancer\n\
-    treatment,surgery,side effects,chemotherapy\n\
-    oncologist,treatment,cancer\n\
-    oncologist,surgery\n";
 
 const ORIGINAL: [&str; 4] = ["--original", "x.dat", "--separator", ","];
 

@@ -5,6 +5,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// Figure 1a of barakat2016: the algorithm of the paper gives two pairs away.
+pub const BREACHED: &str = "oncologist,treatment,cancer,surgery,side effects,vomiting\n\
+    oncologist,treatment,cancer,surgery,side effects,nausea\n\
+    oncologist,treatment,cancer\n\
+    treatment,surgery,side effects,chemotherapy\n\
+    oncologist,treatment,cancer\n\
+    oncologist,surgery\n";
+
 /// A folder of its own to run the program in.
 pub struct Bench {
     folder: tempfile::TempDir,

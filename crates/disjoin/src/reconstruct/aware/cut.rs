@@ -97,7 +97,7 @@ impl Cut {
     }
 }
 
-/// How many records the terms of a term chunk can fill that have nothing else.
+/// How many records the terms of a term chunk can fill that have nothing else, at most.
 pub fn filled_by_terms(simple: &Simple, k: u32) -> u64 {
     let rare = u64::from(k.saturating_sub(1));
     match simple.term_chunk.len() as u64 {

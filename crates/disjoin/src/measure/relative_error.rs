@@ -97,8 +97,8 @@ pub(super) fn windows(
     let selection = Selection::new(model, &pairs.windows.concat());
     let draw = |nth: u64| pairs.supports(&reconstruct_terms(&selection, options.seed, nth));
     drawn.par_extend((1..n_reconstructions.max(1)).into_par_iter().map(draw));
-    let expected = pairs.expected(model, multiplicity);
-    let uniform = pairs.expected(model, Multiplicity::Uniform);
+    let expected = pair_expectations_if(model, &pairs.windows, multiplicity);
+    let uniform = pair_expectations_if(model, &pairs.windows, Multiplicity::Uniform);
 
     let mean_of = |n: u64, window: usize| -> Vec<f64> {
         let mut sums = vec![0.0; truth[window].len()];
@@ -160,18 +160,6 @@ impl Pairs {
             pairs_of(terms.len()).map(|(i, j)| f64::from(counts[i * WIDTH + j])).collect()
         };
         self.windows.iter().zip(&counts).map(of_window).collect()
-    }
-
-    fn expected(&self, model: &Model, multiplicity: Multiplicity) -> Vec<Vec<f64>> {
-        let all: Vec<TermId> = self.windows.concat();
-        let expected = pair_expectations_if(model, &all, multiplicity);
-        let mut first = 0;
-        let mut of_window = |terms: &Vec<TermId>| {
-            let found = pairs_of(terms.len()).map(|(i, j)| expected[(first + i) * all.len() + first + j]).collect();
-            first += terms.len();
-            found
-        };
-        self.windows.iter().map(&mut of_window).collect()
     }
 }
 

@@ -1,26 +1,33 @@
 //! The K itemsets of the greatest expected support, straight from a release.
 //!
 //! Expected supports fall as itemsets grow, because each further term is one more factor of at most 1. So itemsets are tried
-//! length by length, each only if all of its parts were good enough. One pass over the leaves counts all candidates of
-//! a length: in a leaf that may hold few terms, few of them are looked at.
+//! length by length, each only if all of its parts were good enough. A pass over the leaves counts many candidates of
+//! a length: in a leaf that may hold few terms, few of them are looked at. Those with the best parts come first, as what
+//! they reach often rules the others out.
 //!
 //! Paper:      agrawal1994 for the candidates; terrovitis2012 mines reconstructions instead
 //! Promises:   exactly the first K itemsets by expected support (descending), length, terms (ascending); supports that
 //!             agree to a millionth are equal
-//! Cost:       a pass over the release for each length of itemsets
+//! Cost:       a few passes over the release for each length of itemsets
 //! Checked by: tests/estimate.rs, against all itemsets of random releases
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::level::level_expectations;
 use super::model::{Bag, Model, TERM_CHUNK};
-use super::pair_expectations;
+use super::pairs::pair_expectations_since;
 use crate::data::mine::Best;
 use crate::data::{Itemset, Mining, TermId};
 use crate::error::{Error, Result};
 
 /// More candidates of one length than this are not tried. It can only happen if short itemsets are not wanted.
 const MANY: usize = 4_000_000;
+
+/// Candidates that the first pass for a length counts at least: fewer would not be worth a pass.
+const FEW: usize = 256;
+
+/// An itemset as positions in the terms in question, ascending; with its expected support, or a bound of it.
+type Candidate = (Vec<u32>, f64);
 
 /// The K itemsets that most records are expected to hold, best first; those that nobody can hold are left out.
 ///
@@ -41,24 +48,29 @@ pub fn top_expected(model: &Model, mining: &Mining<'_>) -> Result<Vec<Itemset<f6
         return Ok(best.map(|&term| Itemset { terms: vec![term], support: singles[term as usize] }).collect());
     }
 
-    // A first look at the pairs of the most frequent terms tells which terms are worth a second one.
+    // A first look at the itemsets of the most frequent terms tells which terms are worth a second one.
     let first = ((8 * mining.k) as f64).sqrt() as usize + 16;
-    let mut n = terms.len().min(first);
-    let mut floor = 0.0;
-    let search = loop {
-        let mut search = Search { mining: *mining, terms: &terms[..n], best: Best::new(mining.k), floor };
-        let pairs = pair_expectations(model, &terms[..n]);
-        terms.iter().take(mining.k).for_each(|&term| search.offer(singles[term as usize], vec![term]));
-        let pairs: Vec<(Vec<u32>, f64)> = search.offer_pairs(&pairs);
-        floor = search.find_floor(model, &pairs)?;
-        let worth = terms.partition_point(|&term| search.may_grow(singles[term as usize]));
-        if worth <= n {
-            search.grow(model, pairs, usize::MAX)?;
-            break search;
+    let (mut seen, mut n) = (0, terms.len().min(first));
+    let mut search = Search::new(mining, &terms[..n], 0.0);
+    terms.iter().take(mining.k).for_each(|&term| search.offer(singles[term as usize], vec![term]));
+    let worth = |search: &Search| terms.partition_point(|&term| search.may_grow(singles[term as usize]));
+    let mut pairs: Vec<Candidate> = Vec::new();
+    loop {
+        search.terms = &terms[..n];
+        pairs.extend(search.offer_pairs(&pair_expectations_since(model, search.terms, seen), seen));
+        pairs.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        search.find_floor(model, &pairs)?;
+        // If short itemsets are wanted, there are few to grow, and what the larger ones reach spares terms. Else it must
+        // wait until the floor is as good as it gets.
+        if mining.min_length <= 2 || worth(&search) <= n {
+            search.grow(model, pairs.clone(), usize::MAX)?;
         }
-        n = worth;
-    };
-    Ok(search.best.into_sorted())
+        let worth = worth(&search);
+        if worth <= n {
+            return Ok(search.best.into_sorted());
+        }
+        (seen, n) = (n, worth);
+    }
 }
 
 /// No record can hold more terms than this: the longest subrecord of each chunk, and the whole term chunk.
@@ -103,9 +115,15 @@ struct Search<'a> {
     best: Best<f64>,
     /// A support that the K-th best is known to have.
     floor: f64,
+    /// Itemsets of three terms or more that have been counted, and offered.
+    known: HashMap<Vec<u32>, f64>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(mining: &Mining<'a>, terms: &'a [TermId], floor: f64) -> Self {
+        Search { mining: *mining, terms, best: Best::new(mining.k), floor, known: HashMap::new() }
+    }
+
     fn allows(&self, i: u32, j: u32) -> bool {
         let (a, b) = (self.terms[i as usize], self.terms[j as usize]);
         self.mining.excludes.is_none_or(|excludes| !excludes(a, b) && !excludes(b, a))
@@ -123,10 +141,11 @@ impl Search<'_> {
         }
     }
 
-    fn offer_pairs(&mut self, expected: &[f64]) -> Vec<(Vec<u32>, f64)> {
+    /// Offers the pairs with one of the terms from the `seen`-th on; returns those that may grow.
+    fn offer_pairs(&mut self, expected: &[f64], seen: usize) -> Vec<Candidate> {
         let n = self.terms.len() as u32;
         let mut pairs = Vec::new();
-        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+        for (i, j) in (0..n).flat_map(|i| ((i + 1).max(seen as u32)..n).map(move |j| (i, j))) {
             let support = to_a_millionth(expected[(i * n + j) as usize]);
             if self.may_grow(support) && self.allows(i, j) {
                 self.offer(support, vec![self.terms[i as usize], self.terms[j as usize]]);
@@ -138,18 +157,18 @@ impl Search<'_> {
 
     /// If short itemsets are not wanted, nothing tells how good a pair must be. A quick search that goes on with the best
     /// of each length alone finds some itemsets that are wanted; the K-th best of all is as good as theirs.
-    fn find_floor(&mut self, model: &Model, pairs: &[(Vec<u32>, f64)]) -> Result<f64> {
+    fn find_floor(&mut self, model: &Model, pairs: &[Candidate]) -> Result<()> {
         if self.mining.min_length > 2 {
-            let mut quick = Search { best: Best::new(self.mining.k), ..*self };
+            let mut quick = Search::new(&self.mining, self.terms, self.floor);
             quick.grow(model, pairs.to_vec(), 4 * self.mining.k.max(256))?;
             self.floor = self.floor.max(quick.best.worst().map_or(0.0, |worst| worst.support));
         }
-        Ok(self.floor)
+        Ok(())
     }
 
     /// Tries itemsets of three terms, of four, and so on, given those of two in ascending order; goes on with the best of
     /// each length, `width` of them.
-    fn grow(&mut self, model: &Model, mut sets: Vec<(Vec<u32>, f64)>, width: usize) -> Result<()> {
+    fn grow(&mut self, model: &Model, mut sets: Vec<Candidate>, width: usize) -> Result<()> {
         for length in 3..=self.mining.max_length {
             sets.retain(|(_, support)| self.may_grow(*support));
             if sets.len() > width {
@@ -161,32 +180,61 @@ impl Search<'_> {
             if candidates.is_empty() {
                 break;
             }
-            debug_assert!(candidates.iter().all(|set| set.len() == length));
-            let expected = level_expectations(model, self.terms, &candidates);
-            sets = candidates.into_iter().zip(expected.into_iter().map(to_a_millionth)).collect();
-            for (set, support) in &sets {
-                self.offer(*support, set.iter().map(|&i| self.terms[i as usize]).collect());
-            }
+            debug_assert!(candidates.iter().all(|(set, _)| set.len() == length));
+            sets = self.count(model, candidates);
         }
         Ok(())
     }
 
-    /// Itemsets one longer than `sets`, ascending, all parts of which are among them.
-    fn candidates(&self, sets: &[(Vec<u32>, f64)]) -> Result<Vec<Vec<u32>>> {
-        let good: HashSet<&[u32]> = sets.iter().map(|(set, _)| &set[..]).collect();
+    /// Counts and offers candidates of one length; returns them in ascending order with their supports, without those that
+    /// turned out not to be worth it.
+    fn count(&mut self, model: &Model, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let (mut counted, mut open) = (Vec::new(), Vec::new());
+        for (set, bound) in candidates {
+            match self.known.get(&set) {
+                Some(&support) => counted.push((set, support)),
+                None => open.push((set, bound)),
+            }
+        }
+        open.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut at_a_time = self.mining.k.max(FEW);
+        loop {
+            open.truncate(open.partition_point(|(_, bound)| self.may_grow(*bound)));
+            if open.is_empty() {
+                break;
+            }
+            let mut sets: Vec<Vec<u32>> = open.drain(..open.len().min(at_a_time)).map(|(set, _)| set).collect();
+            sets.sort_unstable();
+            let expected = level_expectations(model, self.terms, &sets);
+            for (set, support) in sets.into_iter().zip(expected.into_iter().map(to_a_millionth)) {
+                self.offer(support, set.iter().map(|&i| self.terms[i as usize]).collect());
+                self.known.insert(set.clone(), support);
+                counted.push((set, support));
+            }
+            at_a_time = at_a_time.saturating_mul(2);
+        }
+        counted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        counted
+    }
+
+    /// Itemsets one longer than `sets`, ascending, all parts of which are among them; with the least support of the parts.
+    fn candidates(&self, sets: &[Candidate]) -> Result<Vec<Candidate>> {
+        let good: HashMap<&[u32], f64> = sets.iter().map(|(set, support)| (&set[..], *support)).collect();
         let mut candidates = Vec::new();
         for with_same_start in sets.chunk_by(|a, b| a.0[..a.0.len() - 1] == b.0[..b.0.len() - 1]) {
-            for (i, (set, _)) in with_same_start.iter().enumerate() {
-                for (other, _) in &with_same_start[i + 1..] {
+            for (i, (set, support)) in with_same_start.iter().enumerate() {
+                for (other, of_other) in &with_same_start[i + 1..] {
                     let mut joined = set.clone();
                     joined.push(other[other.len() - 1]);
-                    let is_good = |left_out: usize| {
+                    let support_without = |left_out: usize| {
                         let mut part = joined.clone();
                         part.remove(left_out);
-                        good.contains(&part[..])
+                        good.get(&part[..]).copied()
                     };
-                    if (0..joined.len() - 2).all(is_good) {
-                        candidates.push(joined);
+                    let least =
+                        |least: f64, left_out: usize| support_without(left_out).map(|support| least.min(support));
+                    if let Some(bound) = (0..joined.len() - 2).try_fold(support.min(*of_other), least) {
+                        candidates.push((joined, bound));
                     }
                     if candidates.len() > MANY {
                         let problem = String::from("too many itemsets could be among the best of so many terms");

@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Options;
@@ -55,7 +56,8 @@ pub(super) fn compare(
     let mining = larger(options.top);
     let of = |records: &Transactions| deviation(best, records, n_terms, &mining);
     let expected = || {
-        let supports = |sets: &[&[TermId]]| sets.iter().map(|set| to_a_millionth(expectation(model, set))).collect();
+        let support = |set: &&[TermId]| to_a_millionth(expectation(model, set));
+        let supports = |sets: &[&[TermId]]| sets.par_iter().with_max_len(1).map(support).collect();
         let singles = top_expected(model, &Mining { max_length: 1, ..Mining::top(options.top) })?;
         let found = Best::new(singles, top_expected(model, &mining)?, options.top);
         Ok(best.deviation(&found, supports))

@@ -31,7 +31,7 @@ pub(super) fn level_expectations(model: &Model, terms: &[TermId], candidates: &[
         }
         sums
     };
-    let parts: Vec<Vec<f64>> = model.runs(RUN).into_par_iter().map(of_run).collect();
+    let parts: Vec<Vec<f64>> = model.runs(RUN).into_par_iter().with_max_len(1).map(of_run).collect();
     let mut sums = vec![0.0; candidates.len()];
     parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
     sums

@@ -20,8 +20,9 @@ use crate::data::TermId;
 use crate::error::{Error, Place, Result};
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
-/// Roots that one task lays out at a time; nothing depends on it.
-const BLOCK: usize = 32;
+/// Records that the roots have at least which one task lays out; nothing depends on it. A release lists its small roots
+/// first, and most of its records may be in the last few: equal numbers of roots would be unequal work.
+const BLOCK: u64 = 1 << 10;
 
 /// In the place of a bag: the term chunk.
 pub(crate) const TERM_CHUNK: u32 = u32::MAX;
@@ -150,12 +151,10 @@ pub(crate) struct Entry {
 impl<'a> Model<'a> {
     /// Lays a release out.
     pub fn new(release: &'a Disassociated) -> Result<Self> {
-        let parts: Vec<Part<'a>> = release
-            .roots
-            .par_chunks(BLOCK)
-            .enumerate()
-            .map(|(block, roots)| Part::new(roots, block * BLOCK, release.dictionary.len()))
-            .collect::<Result<_>>()?;
+        let part_of =
+            |roots: Range<usize>| Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len());
+        let blocks = blocks_of(&release.roots);
+        let parts: Vec<Part<'a>> = blocks.into_par_iter().with_max_len(1).map(part_of).collect::<Result<_>>()?;
         let mut model = Model {
             release,
             multiplicity: Multiplicity::One,
@@ -355,6 +354,21 @@ impl<'a> Model<'a> {
         self.owned.extend(part.owned.into_iter().map(shifted));
         self.owned_ends.extend(part.owned_ends.into_iter().map(|end| end + first_owned));
     }
+}
+
+/// All roots, in blocks of about [`BLOCK`] records.
+fn blocks_of(roots: &[Node]) -> Vec<Range<usize>> {
+    let mut blocks = Vec::new();
+    let (mut first, mut records) = (0, 0_u64);
+    for (i, root) in roots.iter().enumerate() {
+        // A damaged release may say any size.
+        records = records.saturating_add(root.size());
+        if records >= BLOCK || i + 1 == roots.len() {
+            blocks.push(first..i + 1);
+            (first, records) = (i + 1, 0);
+        }
+    }
+    blocks
 }
 
 #[inline]

@@ -49,8 +49,13 @@ impl Own {
             } else if !bags.contains(&entry.bag) {
                 self.is_all = false;
             } else if !self.chunks.iter().any(|(bag, _)| *bag == entry.bag) {
-                common_mask(model, entry, &entries[i + 1..], &mut self.words);
-                self.chunks.push((entry.bag, popcount(&self.words)));
+                let others = &entries[i + 1..];
+                if others.iter().all(|other| other.bag != entry.bag) {
+                    self.chunks.push((entry.bag, popcount(model.mask(entry))));
+                } else {
+                    common_mask(model, entry, others, &mut self.words);
+                    self.chunks.push((entry.bag, popcount(&self.words)));
+                }
             }
         }
     }

@@ -27,6 +27,9 @@ use crate::generate::stream;
 /// Roots that share a stream of random numbers. It is part of what a seed means.
 const BLOCK: usize = 4;
 
+/// Blocks that one task draws at most; nothing depends on it.
+const MANY: usize = 4;
+
 /// How datasets are drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
@@ -38,7 +41,7 @@ pub struct Sampling {
 }
 
 /// A dataset that the original may have been.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Reconstruction {
     /// The records, in terms of the release's dictionary. Empty ones are left out.
     pub records: Transactions,
@@ -99,14 +102,19 @@ fn draw(model: &Model, sampling: &Sampling, nth: u64, selection: Option<&Selecti
     let stage = format!("reconstruct {nth}");
     let parts: Vec<Reconstruction> = (0..model.roots.len().div_ceil(BLOCK))
         .into_par_iter()
-        .map(|block| {
-            let mut draw = Draw::new(model, stream(sampling.seed, &stage, block as u64), selection);
-            let roots = block * BLOCK..model.roots.len().min((block + 1) * BLOCK);
-            roots.for_each(|root| draw.root(root, sampling.fill_empty));
-            draw.drawn
-        })
+        // Large roots follow each other: without limit, one task would get them all.
+        .with_max_len(MANY)
+        .map_init(
+            || Draw::new(model, stream(sampling.seed, &stage, 0), selection),
+            |draw, block| {
+                draw.rng = stream(sampling.seed, &stage, block as u64);
+                let roots = block * BLOCK..model.roots.len().min((block + 1) * BLOCK);
+                roots.for_each(|root| draw.root(root, sampling.fill_empty));
+                std::mem::take(&mut draw.drawn)
+            },
+        )
         .collect();
-    let mut drawn = Reconstruction { records: Transactions::default(), empty: 0 };
+    let mut drawn = Reconstruction::default();
     for part in parts {
         drawn.records.append(&part.records);
         drawn.empty += part.empty;
@@ -194,7 +202,7 @@ impl<'m> Selection<'m> {
     }
 }
 
-/// One root after the other is drawn; arrays are used again.
+/// One root after the other is drawn, block after block; arrays are used again.
 struct Draw<'m> {
     model: &'m Model<'m>,
     rng: ChaCha8Rng,
@@ -237,7 +245,7 @@ impl<'m> Draw<'m> {
             model,
             rng,
             selection,
-            drawn: Reconstruction { records: Transactions::default(), empty: 0 },
+            drawn: Reconstruction::default(),
             parts: Vec::new(),
             first_record: Vec::new(),
             filled: Vec::new(),

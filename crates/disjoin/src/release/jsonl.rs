@@ -1,4 +1,4 @@
-//! data.jsonl: a header line, then one root cluster a line. Written in parallel, read line by line.
+//! data.jsonl: a header line, then one root cluster a line. Written in parallel, read line by line or many at a time.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -13,6 +13,9 @@ use crate::error::{Error, Place, Result};
 
 /// Roots that one task turns into text at a time. The bytes do not depend on it.
 const BLOCK: usize = 512;
+
+/// Bytes of lines that are parsed in parallel at a time. What is read does not depend on it.
+const BATCH: usize = 1 << 22;
 
 /// Writes a release. Errors of the writer are handed back as they are: only the caller knows the file's name.
 pub fn write(release: &Disassociated, out: &mut (impl Write + Send)) -> std::io::Result<()> {
@@ -196,9 +199,38 @@ impl<R: BufRead> Reader<R> {
         if !self.next_line()? {
             return Ok(None);
         }
-        let written: WrittenNode =
-            serde_json::from_slice(&self.buffer).map_err(|e| self.error(format!("not a cluster: {}", describe(&e))))?;
-        written.into_node(dictionary).map(Some).map_err(|problem| self.error(problem))
+        let written = WrittenNode::parse(&self.buffer).map_err(|problem| self.error(problem))?;
+        written.intern(dictionary).map(Some).map_err(|problem| self.error(problem))
+    }
+
+    /// The next roots, those of a few megabytes, as [`next_root`](Self::next_root) would give them one after the other;
+    /// none at the end. Lines are parsed in parallel.
+    pub fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+        let first = self.line + 1;
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        let mut has_more = Ok(true);
+        while text.len() < BATCH {
+            has_more = self.next_line();
+            if !matches!(has_more, Ok(true)) {
+                break;
+            }
+            text.extend_from_slice(&self.buffer);
+            ends.push(text.len());
+        }
+        let lines: Vec<&[u8]> = (0..ends.len()).map(|i| &text[if i == 0 { 0 } else { ends[i - 1] }..ends[i]]).collect();
+        let known = &*dictionary;
+        let parsed: Vec<_> = lines.par_iter().with_max_len(1).map(|line| Parsed::new(line, known)).collect();
+        let mut roots = Vec::with_capacity(lines.len());
+        for (parsed, line) in parsed.into_iter().zip(first..) {
+            let root = match parsed {
+                Ok(Parsed::Whole(root)) => Ok(root),
+                Ok(Parsed::Open(written)) => written.intern(dictionary).map_err(String::from),
+                Err(problem) => Err(problem),
+            };
+            roots.push(root.map_err(|problem| Error::input(Place::line(&self.file, line), problem))?);
+        }
+        // What is wrong with a line is said after what is wrong with those before it.
+        has_more.map(|_| roots)
     }
 
     /// The line that was read last, counted from 1.
@@ -279,50 +311,77 @@ struct WrittenSubrecord<'a> {
     count: u32,
 }
 
+impl<'a> WrittenNode<'a> {
+    fn parse(line: &'a [u8]) -> std::result::Result<Self, String> {
+        serde_json::from_slice(line).map_err(|e| format!("not a cluster: {}", describe(&e)))
+    }
+}
+
+/// A root, as far as it can be had without a change to the dictionary.
+enum Parsed<'a> {
+    Whole(Node),
+    /// It has new terms, or something is wrong with it.
+    Open(WrittenNode<'a>),
+}
+
+impl<'a> Parsed<'a> {
+    fn new(line: &'a [u8], known: &Dictionary) -> std::result::Result<Self, String> {
+        let written = WrittenNode::parse(line)?;
+        Ok(match written.to_node(&mut |text| known.get(text).ok_or("a new term")) {
+            Ok(root) => Parsed::Whole(root),
+            Err(_) => Parsed::Open(written),
+        })
+    }
+}
+
 /// A string, borrowed from the line unless it has escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// Finds the id of a term, or says why it has none.
+type IdOf<'d> = dyn FnMut(&str) -> std::result::Result<TermId, &'static str> + 'd;
+
 impl WrittenNode<'_> {
-    fn into_node(self, dictionary: &mut Dictionary) -> std::result::Result<Node, &'static str> {
+    fn to_node(&self, id_of: &mut IdOf<'_>) -> std::result::Result<Node, &'static str> {
         if self.size == 0 {
             return Err("a cluster of size 0");
         }
-        match (self.record_chunks, self.term_chunk, self.members, self.shared_chunks) {
+        match (&self.record_chunks, &self.term_chunk, &self.members, &self.shared_chunks) {
             (Some(record_chunks), Some(term_chunk), None, None) => {
                 let size = u32::try_from(self.size).map_err(|_| "a simple cluster of more than 2^32 records")?;
-                let term_chunk = terms(&term_chunk, dictionary)?;
-                Ok(Node::Simple(Simple { size, record_chunks: chunks(record_chunks, dictionary)?, term_chunk }))
+                let term_chunk = terms(term_chunk, id_of)?;
+                Ok(Node::Simple(Simple { size, record_chunks: chunks(record_chunks, id_of)?, term_chunk }))
             }
             (None, None, Some(members), Some(shared_chunks)) => {
-                let members = members.into_iter().map(|member| member.into_node(dictionary));
+                let members = members.iter().map(|member| member.to_node(id_of));
                 let members: Vec<Node> = members.collect::<std::result::Result<_, _>>()?;
-                let shared_chunks = chunks(shared_chunks, dictionary)?;
+                let shared_chunks = chunks(shared_chunks, id_of)?;
                 Ok(Node::Joint(Joint { size: self.size, members, shared_chunks }))
             }
             _ => Err("a cluster needs either record_chunks and term_chunk, or members and shared_chunks"),
         }
     }
+
+    fn intern(&self, dictionary: &mut Dictionary) -> std::result::Result<Node, &'static str> {
+        self.to_node(&mut |text| Ok(dictionary.intern(text)))
+    }
 }
 
-fn chunks(
-    written: Vec<WrittenChunk<'_>>,
-    dictionary: &mut Dictionary,
-) -> std::result::Result<Vec<Chunk>, &'static str> {
+fn chunks(written: &[WrittenChunk<'_>], id_of: &mut IdOf<'_>) -> std::result::Result<Vec<Chunk>, &'static str> {
     written
-        .into_iter()
+        .iter()
         .map(|chunk| {
             let mut subrecords = Vec::with_capacity(chunk.subrecords.len());
             for subrecord in &chunk.subrecords {
-                subrecords.push((terms(&subrecord.terms, dictionary)?, subrecord.count));
+                subrecords.push((terms(&subrecord.terms, id_of)?, subrecord.count));
             }
-            Chunk::from_parts(terms(&chunk.terms, dictionary)?, subrecords)
+            Chunk::from_parts(terms(&chunk.terms, id_of)?, subrecords)
         })
         .collect()
 }
 
-fn terms(texts: &[Text<'_>], dictionary: &mut Dictionary) -> std::result::Result<Vec<TermId>, &'static str> {
-    let mut ids: Vec<TermId> = texts.iter().map(|text| dictionary.intern(&text.0)).collect();
+fn terms(texts: &[Text<'_>], id_of: &mut IdOf<'_>) -> std::result::Result<Vec<TermId>, &'static str> {
+    let mut ids: Vec<TermId> = texts.iter().map(|text| id_of(&text.0)).collect::<std::result::Result<_, _>>()?;
     ids.sort_unstable();
     match ids.windows(2).any(|pair| pair[0] == pair[1]) {
         true => Err("a term stands twice in one list"),
@@ -413,6 +472,37 @@ mod tests {
         let text = "{\"format\":\"disjoin/disassociated\",\"version\":1,\"k\":3,\"m\":2,\"records\":5,\"x\":0}\n\
                     {\"size\":5,\"record_chunks\":[],\"term_chunk\":[\"a\"],\"note\":{\"y\":[1]}}\n";
         assert_eq!(read(text.as_bytes(), "f").unwrap().roots.len(), 1);
+    }
+
+    #[test]
+    fn many_at_a_time_are_the_same_as_one_after_the_other() {
+        let text = text_of(&sample());
+        let bad = text.replacen("\"count\":3", "\"count\":0", 1);
+        let (bad, later) = (format!("{bad}\n{{\n"), format!("{text}{{\n\n"));
+        for (text, bad_line) in [(&text, None), (&bad, Some(2)), (&later, Some(4))] {
+            for known in [&[][..], &["z", "c\n"], &["é", "z", "c\n", "a \"b\"\\"]] {
+                let mut one = Dictionary::default();
+                known.iter().for_each(|term| drop(one.intern(term)));
+                let mut many = one.clone();
+                let mut reader = Reader::new(text.as_bytes(), "x").unwrap();
+                let singly: Result<Vec<Node>> = std::iter::from_fn(|| reader.next_root(&mut one).transpose()).collect();
+                let mut reader = Reader::new(text.as_bytes(), "x").unwrap();
+                let at_once = reader.next_roots(&mut many);
+                match (singly, at_once) {
+                    (Ok(singly), Ok(at_once)) => {
+                        assert_eq!((singly, bad_line), (at_once, None));
+                        assert!(one.iter().eq(many.iter()));
+                        assert!(reader.next_roots(&mut many).unwrap().is_empty());
+                    }
+                    (Err(singly), Err(at_once)) => {
+                        assert_eq!(singly.to_string(), at_once.to_string());
+                        let line = bad_line.map(|line: u32| format!("x:{line}"));
+                        assert!(line.is_some_and(|line| singly.to_string().contains(&line)), "{singly}");
+                    }
+                    (singly, at_once) => panic!("{singly:?} and {at_once:?}"),
+                }
+            }
+        }
     }
 
     #[test]

@@ -48,6 +48,11 @@ pub trait RootStream: Send {
     /// The next root as it stands there; its terms are interned into `dictionary`. `None` at the end.
     fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>>;
 
+    /// The next roots, as many as are handy, as if one after the other was asked for; none at the end.
+    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+        Ok(self.next_root(dictionary)?.into_iter().collect())
+    }
+
     /// The name to give in errors.
     fn file(&self) -> &str;
 }
@@ -74,10 +79,13 @@ pub fn load(from: &mut impl RootStream) -> Result<Disassociated> {
 /// Reads a whole release into memory, its terms numbered on from those of `dictionary`.
 pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream) -> Result<Disassociated> {
     let mut release = Disassociated { header: from.header(), dictionary, roots: Vec::new() };
-    while let Some(root) = from.next_root(&mut release.dictionary)? {
-        release.roots.push(root);
+    loop {
+        let roots = from.next_roots(&mut release.dictionary)?;
+        if roots.is_empty() {
+            return Ok(release);
+        }
+        release.roots.extend(roots);
     }
-    Ok(release)
 }
 
 /// Copies a release root by root, each in canonical order, and finishes it; returns the number of roots.
@@ -147,6 +155,14 @@ impl RootStream for Roots {
         }
     }
 
+    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+        match &mut self.encoding {
+            Encoding::Jsonl(reader) => reader.next_roots(dictionary),
+            #[cfg(feature = "parquet")]
+            Encoding::Parquet(reader) => Ok(reader.next_root(dictionary)?.into_iter().collect()),
+        }
+    }
+
     fn file(&self) -> &str {
         &self.file
     }
@@ -159,6 +175,10 @@ impl<R: BufRead + Send> RootStream for jsonl::Reader<R> {
 
     fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
         jsonl::Reader::next_root(self, dictionary)
+    }
+
+    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+        jsonl::Reader::next_roots(self, dictionary)
     }
 
     fn file(&self) -> &str {

@@ -11,6 +11,7 @@ use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Attacker, Cover, Findings, Knowledge, Truth, View, baseline, knowledge};
 use disjoin::data::{Dataset, Transactions};
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
+use disjoin::release::CutRule;
 use disjoin::{Error, Result, read};
 
 use crate::judge::{Claim, claim, least, line, most};
@@ -207,13 +208,13 @@ impl Point {
             let mut sum = Counts { breaches: 0.0, people: 0.0 };
             for seed in 0..draws {
                 let knowledge = knowledge(*attacker, &truth, M as usize, seed);
-                let view = View { release: &release, knowledge: &knowledge };
+                let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
                 sum.breaches += count(&view).per_item as f64 / draws as f64;
                 sum.people += judge(&Cover.run(&view), &truth, K).people as f64 / draws as f64;
             }
             sum
         };
-        let view = View { release: &release, knowledge: &Knowledge::Anything };
+        let view = View { release: &release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything };
         let findings = Cover.run(&view);
         let held = Held::count(&findings, &truth);
         let found = findings.found.len() as u64;
@@ -251,7 +252,7 @@ impl Held {
 /// How many pairs that the strong attacker finds are in k records or more of their cluster.
 fn too_many(data: &Dataset, max_cluster: u32) -> Result<u64> {
     let Outcome { release, leaf_of, .. } = protect(data, max_cluster)?;
-    let findings = Cover.run(&View { release: &release, knowledge: &Knowledge::Anything });
+    let findings = Cover.run(&View { release: &release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything });
     Ok(Held::count(&findings, &Truth::new(data, Some(&leaf_of), &release)?).by_k_or_more())
 }
 
@@ -274,7 +275,7 @@ fn figure_5(data: &Path) -> Result<Page> {
         for _ in 0..ROUNDS {
             for (knowledge, least) in known.iter().zip(&mut least) {
                 let start = Instant::now();
-                let counters: Counters = count(&View { release: &release, knowledge });
+                let counters: Counters = count(&View { release: &release, cut: CutRule::Greedy, knowledge });
                 std::hint::black_box(counters);
                 *least = least.min(start.elapsed().as_secs_f64());
             }

@@ -13,7 +13,7 @@ use disjoin::attack::{
 };
 use disjoin::data::{RecordId, TermId};
 use disjoin::publish::{Kept, find_release, write_file};
-use disjoin::release::Disassociated;
+use disjoin::release::{CutRule, Disassociated};
 use disjoin::{Error, Result};
 use serde::Serialize;
 
@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Which attacks to run, with commas between
     #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',', default_values_t = AttackChoice::value_variants().to_vec())]
     attack: Vec<AttackChoice>,
+    /// How the adversary believes that groups were cut into chunks
+    #[arg(long, value_name = "RULE", value_enum, default_value_t = Assumed::Claimed)]
+    assume: Assumed,
     /// How long worlds searches for each set of terms before it is left open
     #[arg(long, value_name = "N", default_value_t = Worlds::default().steps)]
     steps: u64,
@@ -88,6 +91,24 @@ enum AttackChoice {
     Identity,
 }
 
+/// A belief about how groups were cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Assumed {
+    /// As the claim says
+    Claimed,
+    /// By the paper's rule, which offers every term to every chunk: wrong about --promise algorithm-aware
+    Greedy,
+}
+
+impl Assumed {
+    fn rule(self, claimed: CutRule) -> CutRule {
+        match self {
+            Assumed::Claimed => claimed,
+            Assumed::Greedy => CutRule::Greedy,
+        }
+    }
+}
+
 /// How many clusters are shown as text, and how many statements of each; --json has all.
 const SHOWN: usize = 10;
 const SHOWN_STATEMENTS: usize = 5;
@@ -112,7 +133,8 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         // It takes terms without a count for rare, which bounds how many records can be without anything else.
         talk.warn("sensitive terms may be frequent; worlds takes them for rare, and may state too much");
     }
-    let found = find(args, release, talk);
+    let claimed = loaded.claim.parameters.cut;
+    let found = find(args, release, claimed, talk);
     let identity = match args.attack.contains(&AttackChoice::Identity) {
         true => {
             talk.step("asking whose row it may be");
@@ -154,8 +176,8 @@ fn read_truth<'r>(
 }
 
 /// Runs the attacks that make statements.
-fn find(args: &Args, release: &Disassociated, talk: &Talk) -> Vec<Findings> {
-    let view = View { release, knowledge: &Knowledge::Anything };
+fn find(args: &Args, release: &Disassociated, claimed: CutRule, talk: &Talk) -> Vec<Findings> {
+    let view = View { release, cut: args.assume.rule(claimed), knowledge: &Knowledge::Anything };
     let run = |choice: &AttackChoice| {
         let step = |attack: &dyn Attack| {
             talk.step(&format!("attacking: {}", attack.name()));

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
     talk.step("looking for patients whom two diagnoses single out");
     let before = risk(&data, K, M);
-    let params = Params::new(K, M);
+    let params = Params { algorithm_aware: true, ..Params::new(K, M) };
     let made = disassociate(&data, &params, talk)?;
     let leaf_of = made.leaf_of.clone();
     talk.step("writing the package");

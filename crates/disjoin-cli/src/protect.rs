@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Method::Disassociation)]
     method: Method,
     /// Which reading of the guarantee the release promises
-    #[arg(long, value_enum, default_value_t = PromiseChoice::Published)]
+    #[arg(long, value_enum, default_value_t = PromiseChoice::AlgorithmAware)]
     promise: PromiseChoice,
     /// Do not let groups share chunks: faster, but rare terms lose their counts
     #[arg(long)]
@@ -66,7 +66,7 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin protect baskets.dat -o out
   disjoin protect hospital.csv --column diagnoses -k 10 -m 3 -o out
-  disjoin protect baskets.dat --promise algorithm-aware -o out
+  disjoin protect baskets.dat --promise published -o out
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out";
 
@@ -77,7 +77,7 @@ enum Method {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PromiseChoice {
-    /// Against somebody who reads what is published
+    /// Only against somebody who reads what is published and does not know how it was made: the paper's cut
     Published,
     /// Also against somebody who knows how clusters are cut into chunks
     AlgorithmAware,
@@ -137,7 +137,7 @@ impl Args {
             max_cluster: self.max_cluster.unwrap_or(defaults.max_cluster),
             refine: !self.no_refine,
             paper_literal: self.paper_literal,
-            algorithm_aware: self.promise == PromiseChoice::AlgorithmAware,
+            algorithm_aware: self.promise == PromiseChoice::AlgorithmAware && !self.paper_literal,
             diversity: self.l_diversity.map(|l| Diversity { l, rule }),
             ..defaults
         }
@@ -178,6 +178,7 @@ impl Made {
             m: params.m,
             max_cluster: params.max_cluster,
             refine: params.refine,
+            cut: params.cut_rule(),
             sensitive: (!params.sensitive.is_empty()).then_some(sensitive),
         };
         let promise = match (params.paper_literal, params.algorithm_aware) {

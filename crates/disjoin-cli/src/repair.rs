@@ -63,8 +63,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     claim.check_header(&roots.header(), roots.file())?;
     let release = load_into(disjoin::data::Dictionary::default(), &mut roots)?;
     talk.step("setting terms aside");
-    let sensitive = claim.parameters.sensitive.as_ref().map_or(&[][..], |sensitive| &sensitive.terms);
-    let Mended { release, leaves, stats } = set_aside(&release, sensitive);
+    let Mended { release, leaves, stats } = set_aside(&release, &claim.parameters);
     let claim = Claim::disassociation(claim.parameters.clone(), Promise::AlgorithmAware, claim.records);
     talk.step("proving the promise");
     if !verify(&claim, InMemory::new(&release), None)?.holds {

@@ -22,7 +22,7 @@ fn protect_writes_a_package() {
     assert!(stderr.contains("60 records") && stderr.contains("next: disjoin verify out"), "{stderr}");
     let claim = json(&std::fs::read_to_string(bench.at("out/release/claim.json")).unwrap());
     assert_eq!((claim["parameters"]["k"].as_u64(), claim["records"].as_u64()), (Some(3), Some(60)));
-    assert_eq!(claim["promise"], "published");
+    assert_eq!(claim["promise"], "algorithm-aware");
     let custody = json(&std::fs::read_to_string(bench.at("out/custody/custody.json")).unwrap());
     assert_eq!(custody["input"]["file"], "x.dat");
     assert_eq!(custody["input"]["sha256"].as_str().unwrap().len(), 64);

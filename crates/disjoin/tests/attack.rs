@@ -25,7 +25,7 @@ use disjoin::attack::{
 use disjoin::data::{Dataset, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
-use disjoin::release::{Disassociated, Node, Simple};
+use disjoin::release::{CutRule, Disassociated, Node, Simple};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use worlds::letters::{ids, joint, leaf, release};
@@ -48,7 +48,7 @@ fn dataset<R: AsRef<str>>(rows: &[R]) -> Dataset {
 }
 
 fn everything(release: &Disassociated) -> View<'_> {
-    View { release, knowledge: &Knowledge::Anything }
+    View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything }
 }
 
 fn texts(release: &Disassociated, terms: &[TermId]) -> String {
@@ -328,7 +328,7 @@ fn only_what_is_known_can_be_found() {
     let id = |text: &str| release.dictionary.get(text).unwrap();
     let known = |a: &str, b: &str| {
         let knowledge = Knowledge::Itemsets([vec![id(a), id(b)]].into());
-        let view = View { release: &release, knowledge: &knowledge };
+        let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
         (count(&view), found(&release, &Cover.run(&view)).into_iter().map(|(pair, _)| pair).collect::<Vec<_>>())
     };
     let (counters, pairs) = known("cancer", "side effects");
@@ -601,7 +601,7 @@ fn closure_and_worlds_find_only_what_is_known() {
     let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
     let id = |text: &str| release.dictionary.get(text).unwrap();
     let knowledge = Knowledge::Itemsets([vec![id("cancer"), id("surgery")]].into());
-    let view = View { release: &release, knowledge: &knowledge };
+    let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
     for attack in [&Closure as &dyn Attack, &WORLDS] {
         let pairs: Vec<String> = found(&release, &attack.run(&view)).into_iter().map(|(pair, _)| pair).collect();
         assert_eq!(pairs, ["cancer, surgery"], "{}", attack.name());

@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disjoin::data::Dataset;
+use disjoin::data::{Dataset, Dictionary};
 use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
 use disjoin::release::claim::Parameters;
 use disjoin::release::open::InMemory;
-use disjoin::release::{Chunk, Claim, Node, Promise, Simple};
+use disjoin::release::{Chunk, Claim, CutRule, Node, Promise, Simple};
 use disjoin::verify::{Truth, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -260,10 +260,35 @@ fn triples_are_breached_as_all_worlds_say() {
     assert!(counts.clusters >= 5_000 && counts.with_breach >= 1_000, "{counts:?}");
 }
 
-/// What is protected against somebody who knows the algorithm is safe in all worlds, and verify says so.
+/// A cluster in texts: the number of records, the chunks' rows with their counts, and the term chunk.
+type InTexts = (u32, Vec<Vec<(Vec<String>, u32)>>, Vec<String>);
+
+fn in_texts(simple: &Simple, dictionary: &Dictionary) -> InTexts {
+    let texts = |terms: &[u32]| terms.iter().map(|&term| dictionary.text(term).to_owned()).collect::<Vec<_>>();
+    let rows = |chunk: &Chunk| chunk.subrecords().map(|(terms, count)| (texts(terms), count)).collect::<Vec<_>>();
+    let mut chunks: Vec<_> = simple.record_chunks.iter().map(rows).collect();
+    chunks.sort_unstable();
+    (simple.size, chunks, texts(&simple.term_chunk))
+}
+
+/// Gives every record something and every rare term fewer than k records, or nothing if that cannot be.
+fn filled(world: &[Record], rare: &[u32], k: u32) -> Option<Vec<Record>> {
+    let mut world = world.to_vec();
+    let places = rare.iter().flat_map(|&term| std::iter::repeat_n(term, k as usize - 1));
+    let mut used = 0;
+    for (record, term) in world.iter_mut().filter(|record| **record == 0).zip(places) {
+        *record = 1 << term;
+        used |= *record;
+    }
+    rare.iter().filter(|&term| used >> term & 1 == 0).for_each(|term| world[0] |= 1 << term);
+    world.iter().all(|&record| record != 0).then_some(world)
+}
+
+/// What is protected against somebody who knows the algorithm gives nobody away: worlds of a cluster, protected again by
+/// the same algorithm, give the same cluster, and among them is one in which k records hold any itemset that anybody has.
 #[test]
 fn aware_releases_give_nobody_away() {
-    let outcomes: Vec<[u64; 4]> = (0..4_000_u64)
+    let outcomes: Vec<[u64; 5]> = (0..4_000_u64)
         .into_par_iter()
         .map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -278,31 +303,92 @@ fn aware_releases_give_nobody_away() {
                 ..Params::new(k, m)
             };
             let aware = disassociate(&original, &params).unwrap();
-            let header = aware.release.header;
-            let parameters =
-                Parameters { k, m, max_cluster: params.max_cluster, refine: params.refine, sensitive: None };
-            let claim = Claim::disassociation(parameters, Promise::AlgorithmAware, header.records);
+            let claim = |params: &Params| {
+                let &Params { k, m, max_cluster, refine, .. } = params;
+                let parameters = Parameters { k, m, max_cluster, refine, cut: params.cut_rule(), sensitive: None };
+                Claim::disassociation(parameters, Promise::AlgorithmAware, aware.release.header.records)
+            };
             let truth = Truth { original: &original, leaf_of: Some(&aware.leaf_of) };
-            let verdict = verify(&claim, InMemory::new(&aware.release), Some(truth)).unwrap();
+            let verdict = verify(&claim(&params), InMemory::new(&aware.release), Some(truth)).unwrap();
             assert!(verdict.holds, "seed {seed}: {:?} {:?}", verdict.findings, aware.release);
-            let plain = disassociate(&original, &Params { algorithm_aware: false, ..params.clone() }).unwrap();
-            let refused = !verify(&claim, InMemory::new(&plain.release), None).unwrap().holds;
-            let mut checked = 0;
+            let greedy = Params { algorithm_aware: false, ..params.clone() };
+            let plain = disassociate(&original, &greedy).unwrap();
+            let refused = !verify(&claim(&greedy), InMemory::new(&plain.release), None).unwrap().holds;
+            let (mut clusters, mut worlds_cut) = (0, 0);
             for root in &aware.release.roots {
                 let Node::Simple(simple) = root else { continue };
-                if simple.record_chunks.len() > 1 && n_worlds(simple) <= 3_000.0 {
-                    let most = brute_force(simple, k, m).unwrap_or_else(|| panic!("seed {seed}: no world: {simple:?}"));
-                    let given_away = most.iter().find(|&(_, &n)| 0 < n && n < k);
-                    assert!(given_away.is_none(), "seed {seed}: {given_away:?} {simple:?}");
-                    checked += 1;
+                if simple.record_chunks.len() < 2 || n_worlds(simple) > 200.0 {
+                    continue;
                 }
+                let dictionary = &aware.release.dictionary;
+                let published = in_texts(simple, dictionary);
+                let terms: Vec<u32> = simple.record_chunks.iter().flat_map(|chunk| chunk.terms.clone()).collect();
+                let mut most: Vec<(Record, u32)> = subsets(&terms, m).into_iter().map(|set| (set, 0)).collect();
+                worlds(simple, k, m, &mut |world, _| {
+                    let Some(world) = filled(world, &simple.term_chunk, k) else { return };
+                    let texts = |&record: &Record| terms_of(record).into_iter().map(|term| dictionary.text(term));
+                    let one_cluster = Params { max_cluster: simple.size.max(k) * 2, ..params.clone() };
+                    let again = disassociate(&Dataset::from_texts(world.iter().map(texts)), &one_cluster).unwrap();
+                    let Node::Simple(cluster) = &again.release.roots[0] else { panic!("one cluster") };
+                    assert_eq!(in_texts(cluster, &again.release.dictionary), published, "seed {seed}: {world:?}");
+                    most.iter_mut().for_each(|(set, most)| *most = support(&world, *set).max(*most));
+                    worlds_cut += 1;
+                });
+                let given_away = most.iter().find(|&&(_, most)| 0 < most && most < k);
+                assert!(given_away.is_none(), "seed {seed}: {given_away:?} {simple:?}");
+                assert!(most.iter().any(|&(set, most)| set.count_ones() > 1 && most >= k), "seed {seed}: {simple:?}");
+                clusters += 1;
             }
-            [1, u64::from(refused), checked, u64::from(aware.stats.terms_set_aside > 0)]
+            [u64::from(refused), clusters, worlds_cut, aware.stats.terms_set_aside, plain.stats.terms_set_aside]
         })
         .collect();
     let sum = |i: usize| outcomes.iter().map(|outcome| outcome[i]).sum::<u64>();
-    let told = format!("{} refused without, {} clusters checked, {} with terms set aside", sum(1), sum(2), sum(3));
-    assert!(sum(1) > 1_000 && sum(2) > 200 && sum(3) > 1_000, "{told}");
+    let told: Vec<u64> = (0..5).map(sum).collect();
+    assert!(told[0] > 1_000 && told[1] > 200 && told[2] > 2_000 && told[3] > 200 && told[4] == 0, "{told:?}");
+}
+
+/// The closed form of the weighed rule says what all worlds say, however much the term chunk can fill.
+#[test]
+fn weighed_clusters_are_breached_as_all_worlds_say() {
+    let (mut clusters, mut breached) = (0, 0);
+    for seed in 0..3_000_u64 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (k, m) = (rng.random_range(2..=3), rng.random_range(2..=3));
+        let records = random_records(&mut rng);
+        let original =
+            Dataset::from_texts(records.iter().map(|&record| terms_of(record).into_iter().map(|t| t.to_string())));
+        let params = Params { max_cluster: 40, algorithm_aware: true, ..Params::new(k, m) };
+        let release = disassociate(&original, &params).unwrap().release;
+        let Node::Simple(simple) = &release.roots[0] else { panic!("one cluster") };
+        if simple.record_chunks.len() < 2 || n_worlds(simple) > 500.0 {
+            continue;
+        }
+        for fill in 0..=simple.size {
+            let terms: Vec<u32> = simple.record_chunks.iter().flat_map(|chunk| chunk.terms.clone()).collect();
+            let is_whole = |set: Record| simple.record_chunks.iter().any(|chunk| set & !mask(&chunk.terms) == 0);
+            let across = subsets(&terms, m).into_iter().filter(|&set| !is_whole(set));
+            let mut most: Vec<(Record, u32)> = across.map(|set| (set, 0)).collect();
+            // Whether there is a term chunk is for `fill` to say.
+            let open = Simple { term_chunk: vec![31], ..simple.clone() };
+            worlds(&open, k, m, &mut |world, _| {
+                if world.iter().filter(|&&record| record == 0).count() <= fill as usize {
+                    most.iter_mut().for_each(|(set, most)| *most = support(world, *set).max(*most));
+                }
+            });
+            let mut expected: Vec<Vec<u32>> =
+                most.iter().filter(|&&(_, n)| 0 < n && n < k).map(|&(set, _)| terms_of(set)).collect();
+            expected.sort_unstable();
+            let analysis = analyse(&Cut::new(simple, k, m, fill).with_rule(CutRule::Weighed), 0);
+            let found: Vec<Vec<u32>> = analysis.breaches.iter().map(|breach| breach.terms.clone()).collect();
+            assert_eq!(
+                (found, analysis.open.len(), analysis.contradiction),
+                (expected, 0, false),
+                "seed {seed} {fill}"
+            );
+            (clusters, breached) = (clusters + 1, breached + u64::from(!analysis.breaches.is_empty()));
+        }
+    }
+    assert!(clusters > 500 && breached > 50, "{clusters} {breached}");
 }
 
 fn letters(text: &str) -> Record {

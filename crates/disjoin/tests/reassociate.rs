@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use disjoin::attack::reassociate::{Matching, Reassociate, co_occurrence};
 use disjoin::attack::{Attack, Finding, Findings, Knowledge, Says, View};
 use disjoin::data::{Dataset, TermId};
-use disjoin::release::{Disassociated, Header, Node, Simple};
+use disjoin::release::{CutRule, Disassociated, Header, Node, Simple};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,7 +41,7 @@ fn release_of(roots: Vec<Node>) -> Disassociated {
 }
 
 fn run<S: Fn(TermId, TermId) -> f64 + Sync>(release: &Disassociated, score: S, matching: Matching) -> Findings {
-    Reassociate { score, matching }.run(&View { release, knowledge: &Knowledge::Anything })
+    Reassociate { score, matching }.run(&View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything })
 }
 
 /// The share of findings that are true, of those about the first `original.len()` clusters.

@@ -7,7 +7,7 @@ use disjoin::data::Dataset;
 use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::InMemory;
-use disjoin::release::{Chunk, Claim, Disassociated, Header, Node, Promise, Simple};
+use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple};
 use disjoin::repair::{Mended, Stats, set_aside};
 use disjoin::verify::{Truth, Verdict, verify};
 use rand::{RngExt, SeedableRng};
@@ -44,10 +44,10 @@ fn random_data(rng: &mut ChaCha8Rng) -> Dataset {
 }
 
 fn claim(params: &Params, release: &Disassociated, sensitive: &[String], promise: Promise) -> Claim {
-    let Params { k, m, max_cluster, refine, .. } = *params;
+    let (&Params { k, m, max_cluster, refine, .. }, cut) = (params, params.cut_rule());
     let named = Sensitive { terms: sensitive.to_vec(), l: None, rule: None };
     let sensitive = (!sensitive.is_empty()).then_some(named);
-    Claim::disassociation(Parameters { k, m, max_cluster, refine, sensitive }, promise, release.header.records)
+    Claim::disassociation(Parameters { k, m, max_cluster, refine, cut, sensitive }, promise, release.header.records)
 }
 
 fn judge(claim: &Claim, release: &Disassociated, truth: Option<Truth<'_>>) -> Verdict {
@@ -56,7 +56,7 @@ fn judge(claim: &Claim, release: &Disassociated, truth: Option<Truth<'_>>) -> Ve
 
 /// What the three attacks find for certain.
 fn n_found(release: &Disassociated) -> usize {
-    let view = View { release, knowledge: &Knowledge::Anything };
+    let view = View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything };
     let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::default()];
     attacks.iter().map(|attack| attack.run(&view).found.len()).sum()
 }
@@ -110,7 +110,7 @@ fn mended_releases_give_nobody_away() {
             let promised = claim(&params, &plain.release, &sensitive, Promise::AlgorithmAware);
             let was_safe = n_found(&plain.release) == 0 && judge(&promised, &plain.release, None).holds;
 
-            let Mended { release, leaves: order, stats } = set_aside(&plain.release, &sensitive);
+            let Mended { release, leaves: order, stats } = set_aside(&plain.release, &promised.parameters);
 
             let verdict = judge(&promised, &release, None);
             assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
@@ -134,7 +134,7 @@ fn mended_releases_give_nobody_away() {
                 assert_eq!(release.roots, plain.release.roots, "seed {seed}");
             }
             // Once is enough.
-            let again = set_aside(&release, &sensitive);
+            let again = set_aside(&release, &promised.parameters);
             assert_eq!((again.release.roots, again.stats.clusters_changed), (release.roots, 0), "seed {seed}");
             let moved = order.iter().zip(0..).any(|(&before, now)| before != now);
             let joint = plain.release.roots.iter().any(|root| matches!(root, Node::Joint(_)));
@@ -173,7 +173,8 @@ fn simple(size: u32, chunks: &[&[(&[u32], u32)]]) -> Disassociated {
 #[test]
 fn a_cluster_too_large_to_be_analysed_keeps_its_first_chunk() {
     let release = simple(3_000, &[&[(&[0, 1], 900), (&[1], 50)], &[(&[2, 3], 800), (&[3], 2_000)], &[(&[4], 700)]]);
-    let mended = set_aside(&release, &[]);
+    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters);
     let cluster = leaves(&mended.release)[0];
     assert_eq!((cluster.record_chunks.len(), &cluster.record_chunks[0].terms[..]), (1, &[2, 3][..]));
     assert_eq!(cluster.term_chunk, [0, 1, 4]);
@@ -185,17 +186,17 @@ fn a_cluster_too_large_to_be_analysed_keeps_its_first_chunk() {
 fn chunks_that_no_original_is_cut_into_are_mended_too() {
     // b is as often with everybody as with nobody: it would have been let in with a.
     let release = simple(6, &[&[(&[0], 6)], &[(&[1], 6)]]);
-    let mended = set_aside(&release, &[]);
-    assert_eq!(leaves(&mended.release)[0].term_chunk, [1]);
     let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters);
+    assert_eq!(leaves(&mended.release)[0].term_chunk, [1]);
     assert!(!judge(&promised, &release, None).holds && judge(&promised, &mended.release, None).holds);
 }
 
 #[test]
 fn what_cannot_be_is_left_for_verify_to_refuse() {
     let release = simple(2, &[&[(&[0], 6)], &[(&[1], 6)]]);
-    let mended = set_aside(&release, &[]);
-    assert_eq!((&mended.release.roots, mended.stats.clusters_changed), (&release.roots, 0));
     let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters);
+    assert_eq!((&mended.release.roots, mended.stats.clusters_changed), (&release.roots, 0));
     assert!(!judge(&promised, &mended.release, None).holds);
 }

@@ -15,7 +15,7 @@ use disjoin::data::{Dataset, Dictionary, TermId};
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::{InMemory, RootStream};
-use disjoin::release::{Chunk, Claim, Disassociated, Header, Joint, Node, Promise, Simple, jsonl};
+use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Joint, Node, Promise, Simple, jsonl};
 use disjoin::verify::{Rule, Truth, Verdict, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -627,6 +627,27 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     Made { original: dataset, release, leaf_of }
 }
 
+/// Cut by the weighed rule, b would have been offered to the chunk of a, and would be there or in the term chunk.
+#[test]
+fn a_claim_of_weighed_cutting_is_checked() {
+    let judge = |root: Node, cut: CutRule| {
+        let header = Header { k: 3, m: 2, records: 12 };
+        let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
+        let mut claim = claim(&header, None);
+        (claim.promise, claim.parameters.cut) = (Promise::AlgorithmAware, cut);
+        violated(&verify(&claim, InMemory::new(&release), None).unwrap())
+    };
+    let likely = || leaf(12, &["a a a a a a a a a a a", "b b b b b b b b b b b"], "z");
+    let unlikely = || leaf(12, &["a a a a a", "b b b b"], "xyz");
+    let few_to_fill = || leaf(12, &["a a a a a", "b b b b"], "yz");
+    assert!(judge(unlikely(), CutRule::Weighed).is_empty());
+    // By the paper's rule, that b was refused says that fewer than k records hold it with a.
+    assert_eq!(judge(unlikely(), CutRule::Greedy), [Rule::CutGivesNothingAway].into());
+    assert_eq!(judge(likely(), CutRule::Weighed), [Rule::CutGivesNothingAway].into());
+    // If three records hold a and b, 5 + 4 - 3 records have something; y and z are in two each, which leaves two.
+    assert_eq!(judge(few_to_fill(), CutRule::Weighed), [Rule::CutGivesNothingAway].into());
+}
+
 // ---- Notation: terms are small letters, "ab ab c" is a bag of subrecords -------------------------------------------
 
 /// The text of a letter: marked, so that a text that gets out is seen.
@@ -639,7 +660,8 @@ fn alphabet() -> Dictionary {
 }
 
 fn claim(header: &Header, sensitive: Option<Sensitive>) -> Claim {
-    let parameters = Parameters { k: header.k, m: header.m, max_cluster: 30, refine: true, sensitive };
+    let parameters =
+        Parameters { k: header.k, m: header.m, max_cluster: 30, refine: true, cut: CutRule::Greedy, sensitive };
     Claim::disassociation(parameters, Promise::Published, header.records)
 }
 

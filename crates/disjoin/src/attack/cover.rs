@@ -6,7 +6,8 @@
 //!
 //! Paper:      barakat2016, Definition 3, Lemma 1, Algorithm 1
 //! Promises:   no cluster cut by VERPART has k records or more with the terms of a finding
-//! Assumes:    the order of `order.rs`; the clusters were cut by VERPART, any k and m
+//! Assumes:    the order of `order.rs`; the clusters were cut by VERPART, any k and m. Where terms were offered by another rule
+//!             (`reconstruct/aware/weighed.rs`), none was refused, and nothing follows
 //! Departs:    all earlier chunks are looked at, as in Algorithm 1, not the last one only, as in Definition 3. Algorithm 1
 //!             as printed looks at the first term of a chunk only and never resets its maximum: see [`Counters`]
 //! Cost:       O(v |T| + |C| log |C|) for a cluster of v chunks, |T| terms and |C| subrecords' terms
@@ -15,9 +16,9 @@
 use serde::Serialize;
 
 use super::order::{Made, as_made};
-use super::{Attack, Coverage, Finding, Findings, Knowledge, Says, View};
+use super::{Attack, Coverage, Finding, Findings, Says, View};
 use crate::data::TermId;
-use crate::release::{Node, Simple};
+use crate::release::{CutRule, Node, Simple};
 
 /// Looks for cover problems.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +41,7 @@ impl Attack for Cover {
             } else {
                 coverage.open += 1;
             }
-            for problem in problems(&chunks, view.knowledge) {
+            for problem in problems(&chunks, view) {
                 found.extend(problem.covered.iter().map(|&y| problem.finding(leaf, y)));
             }
         }
@@ -69,7 +70,7 @@ pub fn count(view: &View<'_>) -> Counters {
     let mut counters = Counters::default();
     let mut printed_max = 0;
     for simple in view.release.roots.iter().flat_map(Node::leaves) {
-        let cluster = Cluster::count(simple, view.knowledge);
+        let cluster = Cluster::count(simple, view);
         printed_max = printed_max.max(cluster.most_of_a_first_term);
         counters.literal += printed_max;
         counters.per_chunk += cluster.most_of_a_chunk;
@@ -89,10 +90,10 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn count(simple: &Simple, knowledge: &Knowledge) -> Self {
+    fn count(simple: &Simple, view: &View<'_>) -> Self {
         let mut cluster = Cluster::default();
         let chunks = as_made(simple);
-        let problems: Vec<Problem<'_>> = problems(&chunks, knowledge).collect();
+        let problems: Vec<Problem<'_>> = problems(&chunks, view).collect();
         for of_chunk in problems.chunk_by(|a, b| a.chunk == b.chunk) {
             cluster.most_of_a_chunk = cluster.most_of_a_chunk.max(of_chunk.len() as u64);
             for of_term in of_chunk.chunk_by(|a, b| a.term == b.term) {
@@ -129,8 +130,10 @@ impl Problem<'_> {
     }
 }
 
-/// The cover problems of a cluster, chunk by chunk and term by term.
-fn problems<'c>(chunks: &'c [Made<'c>], knowledge: &'c Knowledge) -> impl Iterator<Item = Problem<'c>> {
+/// The cover problems of a cluster, chunk by chunk and term by term. There is none where terms were not refused.
+fn problems<'c>(chunks: &'c [Made<'c>], view: &'c View<'_>) -> impl Iterator<Item = Problem<'c>> {
+    let knowledge = view.knowledge;
+    let chunks = if view.cut == CutRule::Greedy { chunks } else { &[] };
     let together: Vec<Vec<u64>> = chunks.iter().map(supports_of_prefixes).collect();
     let of_term = move |chunk: usize, (term, support): (TermId, u64)| {
         let problem = |earlier: usize| {

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::data::TermId;
-use crate::release::Disassociated;
+use crate::release::{CutRule, Disassociated};
 
 pub use background::{Attacker, knowledge};
 pub use closure::Closure;
@@ -44,6 +44,8 @@ pub trait Attack {
 pub struct View<'a> {
     /// The release, in the order of its file.
     pub release: &'a Disassociated,
+    /// How clusters were cut into chunks, as everybody may know; an adversary can be wrong about it.
+    pub cut: CutRule,
     /// What is known about people beforehand.
     pub knowledge: &'a Knowledge,
 }

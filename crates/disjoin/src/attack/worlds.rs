@@ -5,7 +5,7 @@
 //! and the algorithm finds no more than these.
 //!
 //! Paper:      ours, after barakat2016: see `reconstruct/aware/mod.rs`
-//! Promises:   no cluster cut by VERPART has k records or more with the terms of a finding; in a proved cluster these are all
+//! Promises:   no cluster cut by the rule of the view has k records or more with the terms of a finding; in a proved cluster these are all
 //! Assumes:    the order of `order.rs`; terms of a term chunk are rare, as they are unless they were said to be sensitive.
 //!             Leaves of a joint cluster are looked at one by one: shared chunks count as if they could fill any records
 //! Cost:       that of `reconstruct::aware::analyse` for each cluster
@@ -41,7 +41,7 @@ impl Attack for Worlds {
     fn run(&self, view: &View<'_>) -> Findings {
         let leaves = Leaf::all(view.release);
         let of_leaf = |(number, leaf): (usize, &Leaf<'_>)| -> (Vec<Finding>, bool) {
-            let Some(cut) = leaf.cut(view.release.header) else { return (Vec::new(), false) };
+            let Some(cut) = leaf.cut(view) else { return (Vec::new(), false) };
             let analysis = analyse(&cut, self.steps);
             let known = analysis.breaches.into_iter().filter(|breach| view.knowledge.has(&breach.terms));
             let is_proved = analysis.open.is_empty() && !analysis.contradiction;
@@ -87,9 +87,10 @@ impl<'r> Leaf<'r> {
     }
 
     /// How the cluster was cut; none if it cannot have been, as in a damaged release.
-    pub(super) fn cut(&self, header: Header) -> Option<Cut> {
-        let fill = fill(self.simple, self.shared, header.k);
-        is_possible(self.simple).then(|| Cut::new(self.simple, header.k, header.m, fill))
+    pub(super) fn cut(&self, view: &View<'_>) -> Option<Cut> {
+        let Header { k, m, .. } = view.release.header;
+        let fill = fill(self.simple, self.shared, k);
+        is_possible(self.simple).then(|| Cut::new(self.simple, k, m, fill).with_rule(view.cut))
     }
 }
 

@@ -97,9 +97,23 @@ pub struct Parameters {
     pub max_cluster: u32,
     /// Whether clusters may share chunks.
     pub refine: bool,
+    /// How clusters were cut into chunks.
+    #[serde(default)]
+    pub cut: CutRule,
     /// Sensitive terms and how they are protected, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Sensitive>,
+}
+
+/// Which chunks a term was offered to when its cluster was cut. Everybody may know it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutRule {
+    /// To every chunk, until one let it in: the paper's rule. Whoever knows it knows what was refused.
+    #[default]
+    Greedy,
+    /// To the first chunk that was likely to let it in, by what is published: see `reconstruct/aware/weighed.rs`.
+    Weighed,
 }
 
 /// What is promised about sensitive terms.

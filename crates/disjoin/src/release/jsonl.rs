@@ -482,7 +482,9 @@ mod tests {
         for (text, bad_line) in [(&text, None), (&bad, Some(2)), (&later, Some(4))] {
             for known in [&[][..], &["z", "c\n"], &["é", "z", "c\n", "a \"b\"\\"]] {
                 let mut one = Dictionary::default();
-                known.iter().for_each(|term| drop(one.intern(term)));
+                known.iter().for_each(|term| {
+                    one.intern(term);
+                });
                 let mut many = one.clone();
                 let mut reader = Reader::new(text.as_bytes(), "x").unwrap();
                 let singly: Result<Vec<Node>> = std::iter::from_fn(|| reader.next_root(&mut one).transpose()).collect();

@@ -7,7 +7,7 @@ pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 
-pub use claim::{Claim, Promise};
+pub use claim::{Claim, CutRule, Promise};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 
 /// The `format` of a disassociated dataset, in every encoding.

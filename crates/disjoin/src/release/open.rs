@@ -304,7 +304,14 @@ mod tests {
     }
 
     fn claim() -> String {
-        let parameters = super::super::claim::Parameters { k: 2, m: 2, max_cluster: 30, refine: true, sensitive: None };
+        let parameters = super::super::claim::Parameters {
+            k: 2,
+            m: 2,
+            max_cluster: 30,
+            refine: true,
+            cut: super::super::CutRule::Greedy,
+            sensitive: None,
+        };
         Claim::disassociation(parameters, super::super::Promise::Published, 4).to_json().unwrap()
     }
 

@@ -27,7 +27,8 @@ use serde::Serialize;
 use crate::attack::worlds;
 use crate::data::TermId;
 use crate::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
-use crate::release::{Chunk, Disassociated, Header, Joint, Node, Simple};
+use crate::release::claim::Parameters;
+use crate::release::{Chunk, CutRule, Disassociated, Header, Joint, Node, Simple};
 use crate::verify::{CUT_STEPS, cut_fill};
 
 /// Larger clusters cannot be analysed.
@@ -68,14 +69,15 @@ impl Stats {
     }
 }
 
-/// Sets terms aside until nobody who knows how clusters are cut is told more than was meant. `sensitive` are the terms that
-/// the claim says are.
-pub fn set_aside(release: &Disassociated, sensitive: &[String]) -> Mended {
+/// Sets terms aside until nobody who knows how clusters are cut is told more than was meant, given what the claim says about
+/// the release.
+pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
+    let sensitive = claimed.sensitive.iter().flat_map(|sensitive| &sensitive.terms);
     // Ties between terms are broken by their texts.
     let (dictionary, rank) = release.dictionary.sorted();
-    let mut sensitive: Vec<TermId> = sensitive.iter().filter_map(|text| dictionary.get(text)).collect();
+    let mut sensitive: Vec<TermId> = sensitive.filter_map(|text| dictionary.get(text)).collect();
     sensitive.sort_unstable();
-    let mender = Mender { header: release.header, sensitive: &sensitive };
+    let mender = Mender { header: release.header, rule: claimed.cut, sensitive: &sensitive };
     let mut n_leaves = 0;
     let mut numbered = Vec::with_capacity(release.roots.len());
     for root in &release.roots {
@@ -153,6 +155,7 @@ impl<'r> Walk<'r> {
 #[derive(Clone, Copy)]
 struct Mender<'r> {
     header: Header,
+    rule: CutRule,
     /// Ascending.
     sensitive: &'r [TermId],
 }
@@ -190,7 +193,7 @@ impl Mender<'_> {
         let mut fills = vec![cut_fill(simple, shared, self.sensitive, k), worlds::fill(simple, n_shared, k)];
         fills.dedup();
         for fill in fills {
-            let cut = Cut::new(simple, k, m, fill);
+            let cut = Cut::new(simple, k, m, fill).with_rule(self.rule);
             let mut itemsets: Vec<Vec<TermId>> = closed_pairs(&cut).into_iter().map(|pair| pair.terms).collect();
             if itemsets.is_empty() {
                 let Analysis { breaches, open, contradiction, .. } = analyse(&cut, CUT_STEPS);

@@ -4,7 +4,7 @@
 //! Promises:   if the rule holds, then for every set of at most m terms of different record chunks of a cluster there is a
 //!             possible original of the cluster that vertical partitioning cuts as published and that holds it k times, or
 //!             nobody can have it
-//! Assumes:    the conditions of `conditions.rs` hold. The search for such originals is the one that `protect` uses; what it
+//! Assumes:    the conditions of `conditions.rs` hold; the rule of cutting is the one that the claim tells. What the search for such originals
 //!             finds is a proof however it was found, and it is compared with all worlds of small clusters
 //! Departs:    grouping and sharing are not reckoned back (I2); terms of term chunks fill fewer than k records
 //!             each, unless they are sensitive
@@ -14,6 +14,7 @@
 use super::rules::{Rule, Tally};
 use crate::data::TermId;
 use crate::reconstruct::aware::{Analysis, Cut, analyse};
+use crate::release::claim::Parameters;
 use crate::release::{Chunk, Node, Simple};
 
 /// Steps of a complete search for each itemset that is not decided sooner.
@@ -21,13 +22,15 @@ pub(crate) const STEPS: u64 = 20_000;
 
 /// Checks all simple clusters below a root whose terms are numbered by text: ties are broken in this order. `sensitive` is
 /// ascending.
-pub(super) fn check(root: &Node, (k, m): (u32, u32), sensitive: &[TermId], line: u64, tally: &mut Tally) {
+pub(super) fn check(root: &Node, parameters: &Parameters, sensitive: &[TermId], line: u64, tally: &mut Tally) {
+    let &Parameters { k, m, cut: rule, .. } = parameters;
     let mut number = 0;
     check_node(root, &mut Vec::new(), &mut |simple, shared| {
         number += 1;
         if simple.record_chunks.len() > 1 {
             let fill = fill(simple, shared, sensitive, k);
-            let Analysis { itemsets, breaches, open, contradiction } = analyse(&Cut::new(simple, k, m, fill), STEPS);
+            let cut = Cut::new(simple, k, m, fill).with_rule(rule);
+            let Analysis { itemsets, breaches, open, contradiction } = analyse(&cut, STEPS);
             let unsafe_sets = if contradiction { itemsets } else { (breaches.len() + open.len()) as u64 };
             tally.count(Rule::CutGivesNothingAway, line, itemsets, unsafe_sets, || match contradiction {
                 true => format!("cluster {number}: no possible original is cut into these record chunks"),

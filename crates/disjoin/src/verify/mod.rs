@@ -198,7 +198,7 @@ impl<'a> Judge<'a> {
             node.rename(by_text);
             let mut sensitive: Vec<TermId> = root.sensitive.iter().map(|&term| by_text[term as usize]).collect();
             sensitive.sort_unstable();
-            cut::check(&node, (parameters.k, parameters.m), &sensitive, root.line, &mut tally);
+            cut::check(&node, parameters, &sensitive, root.line, &mut tally);
         }
         if let Some(custody) = &self.custody {
             custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally);

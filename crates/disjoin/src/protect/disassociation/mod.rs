@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, RecordId, TermId};
 use crate::error::{Error, Result};
-use crate::release::{Disassociated, Header, Joint, Node, Simple};
+use crate::release::{CutRule, Disassociated, Header, Joint, Node, Simple};
 
 /// What to promise, and how large the groups may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub struct Params {
     pub refine: bool,
     /// The paper's algorithm without our corrections. For the lab: such a release promises nothing.
     pub paper_literal: bool,
-    /// Whether somebody who knows the algorithm may count as an adversary: what the cut of a cluster would give away
-    /// goes to its term chunk.
+    /// Whether somebody who knows the algorithm may count as an adversary: then terms are offered to chunks by a rule that
+    /// gives nothing away.
     pub algorithm_aware: bool,
     /// Terms that are published in term chunks only, whatever their support.
     pub sensitive: Vec<TermId>,
@@ -58,6 +58,11 @@ impl Params {
             sensitive: Vec::new(),
             diversity: None,
         }
+    }
+
+    /// How clusters are cut with these parameters.
+    pub fn cut_rule(&self) -> CutRule {
+        if self.algorithm_aware { CutRule::Weighed } else { CutRule::Greedy }
     }
 
     /// Refuses values that have no meaning, before any data is read.

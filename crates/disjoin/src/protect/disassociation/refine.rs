@@ -4,7 +4,8 @@
 //! Promises:   Guarantee 1 still holds in every simple cluster (see the argument below)
 //! Assumes:    leaves as `vertical` makes them
 //! Departs:    (1) a join that empties the term chunk of a leaf is refused unless the leaf satisfies Lemma 2 by its
-//!             record chunks alone: the proof of Lemma 3 overlooks this (counterexample in the tests).
+//!             record chunks alone: the proof of Lemma 3 overlooks this (counterexample in the tests). Against those
+//!             who know the algorithm, more than one term may have to stay: see `vertical`.
 //!             (2) a shared chunk with conflicts must be k-anonymous, as in the paper, and also leave room: see below.
 //!             (3) in one ordering, neighbours are joined in passes from left to right, each cluster at most once a
 //!             pass, until a pass joins none; joins nest at most `MAX_DEPTH` deep, so that the JSON can be read by
@@ -537,8 +538,8 @@ impl Refine<'_> {
             size_to_come -= u64::from(leaf.size);
             let u = positions.find(leaf.term_chunk.terms()).count();
             if u > 0 {
-                let emptied = u == leaf.term_chunk.terms().len() && leaf.hidden.is_empty();
-                if emptied && !leaf.stands_alone && !self.params.paper_literal {
+                let left = leaf.term_chunk.terms().len() - u;
+                if left < leaf.keeps as usize && !self.params.paper_literal {
                     refusal = Some(Refusal::Promise);
                 }
                 contributing.push(i);

@@ -54,6 +54,11 @@ impl TermRows {
         &self.masks[index * self.words..(index + 1) * self.words]
     }
 
+    /// Whether two terms always come together.
+    pub(super) fn are_in_same_rows(&self, a: usize, b: usize) -> bool {
+        self.mask(a) == self.mask(b)
+    }
+
     /// The number of rows that hold the term.
     #[cfg(test)]
     fn support(&self, index: usize) -> u32 {

@@ -3,14 +3,13 @@
 //! Paper:      terrovitis2012, section 4, Algorithm VERPART; section 5, Lemma 2 and the repair after it
 //! Promises:   every set of at most m terms of a record chunk occurs in it at least k times or never; a possible
 //!             original without empty records exists that holds any such set k times (Lemma 2)
-//!             with `algorithm_aware`, such an original exists that this algorithm cuts in the same way: terms that
-//!             would give somebody away go to the term chunk, and the cluster is cut again. A reader who knows this
-//!             learns nothing from it, since an original in which these terms are rare is cut so without them
+//!             with `algorithm_aware`, such an original exists that this algorithm cuts in the same way: terms are
+//!             offered by a rule that tells nothing (`reconstruct/aware/weighed.rs`, with the proof)
 //! Assumes:    the cluster has at least k records (`horizontal::merge_small`)
 //! Departs:    ties go to the term whose text sorts first, an order that everybody knows and that does not depend on the
 //!             order of the records; of equally rare terms the repair moves the last one
 //! Cost:       O(v t |T| s/64) for v chunks, t frequent terms, |T| terms of a chunk and s records, with m = 2
-//! Checked by: tests in this file (spec K 1, 2 and 4), tests/guarantee.rs
+//! Checked by: tests in this file (spec K 1, 2 and 4), tests/guarantee.rs, tests/aware.rs
 
 use rayon::prelude::*;
 
@@ -18,7 +17,7 @@ use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
 use super::{Params, Partition};
 use crate::data::{RecordId, TermId, Transactions};
-use crate::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
+use crate::reconstruct::aware::is_offered;
 use crate::release::Chunk;
 
 /// A simple cluster on its way to the release. Chunks hold published ids, everything else ids of the input.
@@ -32,11 +31,11 @@ pub(super) struct Leaf {
     pub(super) term_chunk: Occurrences,
     /// Sensitive terms: in the term chunk, and there to stay.
     pub(super) hidden: Vec<TermId>,
-    /// Whether Lemma 2 holds by the record chunks alone, so that the term chunk may become empty.
-    pub(super) stands_alone: bool,
+    /// How many terms the term chunk must keep, so that no record needs to be empty (Lemma 2).
+    pub(super) keeps: u32,
     /// Whether Lemma 2 made a term move to the term chunk.
     pub(super) repaired: bool,
-    /// How many frequent terms went to the term chunk because of what the cut would give away.
+    /// How many frequent terms went to the term chunk so that the cut gives nothing away.
     pub(super) set_aside: u32,
 }
 
@@ -59,9 +58,6 @@ pub(super) fn cut_all(
 }
 
 const NONE: u32 = u32::MAX;
-
-/// What is not shown to be safe quickly is not worth a complete search: its terms are set aside.
-const STEPS: u64 = 0;
 
 /// Work space that is reused from cluster to cluster.
 #[derive(Default)]
@@ -104,42 +100,48 @@ impl Cutter {
 
         let size = cluster.len() as u32;
         let (masks, projection) = (&mut self.masks, &mut self.projection);
+        let mut lets_in = |chunk: &[usize], i: usize| rows.stays_km_anonymous(chunk, i, k, m, masks);
         let n_frequent = frequent.len();
-        let draft = loop {
-            let mut chunks = greedy_chunks(frequent.clone(), |chunk, i| rows.stays_km_anonymous(chunk, i, k, m, masks));
-            let mut stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
-            let repaired = !stands_alone && rare.is_empty() && hidden.is_empty();
-            let last = if repaired { frequent.pop() } else { None };
-            if let Some(moved) = last {
-                chunks.iter_mut().for_each(|chunk| chunk.retain(|&i| i != moved));
-                chunks.retain(|chunk| !chunk.is_empty());
-                rare.push(moved);
-                stands_alone = satisfies_lemma_2(rows, &chunks, size, k, m);
-            }
-            let record_chunks: Vec<Chunk> =
-                chunks.iter().map(|chunk| rows.project(chunk, published, projection)).collect();
-            if params.algorithm_aware && chunks.len() > 1 {
-                let fill = fill(rare.len() + hidden.len(), stands_alone && params.refine, k, size);
-                let support = |i: usize| self.supports[i];
-                let aside =
-                    give_aways(&Cut::of_chunks(&record_chunks, size, k, m, fill), &frequent, published, support);
-                if !aside.is_empty() {
-                    frequent.retain(|i| !aside.contains(i));
-                    rare.extend(aside);
-                    continue;
-                }
-            }
-            break Draft { chunks, record_chunks, stands_alone, repaired };
+        let mut chunks = if params.algorithm_aware {
+            let offers = Offers { size, k, supports: &self.supports };
+            let (chunks, refused) = weighed_chunks(&frequent, rows, offers, lets_in);
+            rare.extend(refused);
+            chunks
+        } else {
+            greedy_chunks(frequent, &mut lets_in)
         };
 
-        let Draft { chunks, record_chunks, stands_alone, repaired } = draft;
+        let lacking = |chunks: &[Vec<usize>]| lacking_for_lemma_2(rows, chunks, size, k, m);
+        let mut n_lacking = lacking(&chunks);
+        let repaired = n_lacking > 0 && rare.is_empty() && hidden.is_empty();
+        if repaired {
+            rare.extend(take_rarest(&mut chunks, |i| (std::cmp::Reverse(self.supports[i]), published(i))));
+            n_lacking = lacking(&chunks);
+        }
+        // Who knows the algorithm counts on fewer than k records for each rare term.
+        let filled_by_one = if params.algorithm_aware { k - 1 } else { size };
+        while params.algorithm_aware && hidden.is_empty() && chunks.len() > 1 {
+            if n_lacking <= (rare.len() as u32).saturating_mul(filled_by_one) {
+                break;
+            }
+            rare.extend(chunks.pop().into_iter().flatten());
+            n_lacking = lacking(&chunks);
+        }
+        let keeps = match hidden.is_empty() {
+            // A single chunk is not cut: there is nothing to reckon back.
+            true if chunks.len() > 1 => n_lacking.div_ceil(filled_by_one),
+            true => u32::from(n_lacking > 0),
+            false => 0,
+        };
+
+        let record_chunks: Vec<Chunk> = chunks.iter().map(|chunk| rows.project(chunk, published, projection)).collect();
         let mut record_terms: Vec<TermId> = chunks.iter().flatten().map(|&i| rows.terms[i]).collect();
         let set_aside = (n_frequent - record_terms.len()) as u32 - u32::from(repaired);
         record_terms.sort_unstable();
         rare.sort_unstable_by_key(|&i| rows.terms[i]);
         let rare_terms: Vec<(TermId, u32)> = rare.iter().map(|&i| (rows.terms[i], self.supports[i])).collect();
         let term_chunk = Occurrences::new(&rare_terms, |i| rows.rows(rare[i]));
-        Leaf { size, record_chunks, record_terms, term_chunk, hidden, stands_alone, repaired, set_aside }
+        Leaf { size, record_chunks, record_terms, term_chunk, hidden, keeps, repaired, set_aside }
     }
 
     fn load(&mut self, cluster: &[RecordId], records: &Transactions) {
@@ -163,55 +165,61 @@ impl Cutter {
     }
 }
 
-/// A cluster cut once; terms may still have to be set aside.
-struct Draft {
-    chunks: Vec<Vec<usize>>,
-    record_chunks: Vec<Chunk>,
-    stands_alone: bool,
-    repaired: bool,
+/// What an offer depends on: nothing but what will be published.
+#[derive(Clone, Copy)]
+struct Offers<'c> {
+    size: u32,
+    k: u32,
+    supports: &'c [u32],
 }
 
-/// How many records without any subrecord a reader will be able to fill, at least: each term of the term chunk is in k - 1
-/// records at most, and where all of them may move to shared chunks, these have k subrecords at least.
-fn fill(n_terms: usize, may_move: bool, k: u32, size: u32) -> u32 {
-    let by_terms = (n_terms as u32).saturating_mul(k - 1);
-    by_terms.min(if may_move { k } else { size })
-}
-
-/// Terms without which nothing that the cut gives away is left: of each itemset that fewer than k records can hold, or
-/// that nobody could show to be safe, one at least. The rarest goes first: it is missed least.
-fn give_aways(
-    cut: &Cut,
+/// Offers each term, in the order given, to the first chunk that is likely to let it in; where there is none it opens one.
+/// Returns also the terms that were refused: they are offered to no other chunk.
+fn weighed_chunks(
     frequent: &[usize],
-    published: impl Fn(usize) -> TermId,
-    support: impl Fn(usize) -> u32,
-) -> Vec<usize> {
-    // What a single refusal shows is found quickly; only without it is it worth while to look further.
-    let mut itemsets: Vec<Vec<TermId>> = closed_pairs(cut).into_iter().map(|breach| breach.terms).collect();
-    if itemsets.is_empty() {
-        let Analysis { breaches, open, contradiction, .. } = analyse(cut, STEPS);
-        if contradiction {
-            // No original is cut like this: without its last term it may be otherwise.
-            return frequent.last().copied().into_iter().collect();
+    rows: &TermRows,
+    Offers { size, k, supports }: Offers<'_>,
+    mut lets_in: impl FnMut(&[usize], usize) -> bool,
+) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let mut chunks: Vec<Vec<usize>> = Vec::new();
+    // Of the terms of each chunk that are in the same rows, the first.
+    let mut distinct: Vec<Vec<usize>> = Vec::new();
+    let mut refused = Vec::new();
+    for &term in frequent {
+        let is_offered =
+            |others: &Vec<usize>| is_offered(size, k, supports[term], others.iter().map(|&other| supports[other]));
+        match distinct.iter().position(is_offered) {
+            None => {
+                chunks.push(vec![term]);
+                distinct.push(vec![term]);
+            }
+            Some(c) if lets_in(&chunks[c], term) => {
+                chunks[c].push(term);
+                if !distinct[c].iter().any(|&other| rows.are_in_same_rows(other, term)) {
+                    distinct[c].push(term);
+                }
+            }
+            Some(_) => refused.push(term),
         }
-        itemsets = breaches.into_iter().map(|breach| breach.terms).chain(open).collect();
     }
-    let mut aside = Vec::new();
-    while !itemsets.is_empty() {
-        let n_hit = |i: usize| itemsets.iter().filter(|itemset| itemset.contains(&published(i))).count();
-        let concerned = frequent.iter().copied().filter(|&i| n_hit(i) > 0);
-        let Some(best) = concerned.min_by_key(|&i| (support(i), std::cmp::Reverse(n_hit(i)))) else { break };
-        itemsets.retain(|itemset| !itemset.contains(&published(best)));
-        aside.push(best);
-    }
-    aside
+    (chunks, refused)
 }
 
-/// Lemma 2 without a term chunk: sum |C_i| >= s + k (h - 1) with h = min(m, v).
-fn satisfies_lemma_2(rows: &TermRows, chunks: &[Vec<usize>], size: u32, k: u32, m: u32) -> bool {
-    let h = u64::from(m).min(chunks.len() as u64);
+/// How many records the term chunk must fill: s + k (h - 1) - sum |C_i| with h = min(m, v), the number by which the
+/// record chunks alone fail Lemma 2.
+fn lacking_for_lemma_2(rows: &TermRows, chunks: &[Vec<usize>], size: u32, k: u32, m: u32) -> u32 {
+    let h = m.min(chunks.len() as u32);
     let subrecords: u64 = chunks.iter().map(|chunk| u64::from(rows.n_nonempty(chunk))).sum();
-    h > 0 && subrecords >= u64::from(size) + u64::from(k) * (h - 1)
+    let needed = u64::from(size) + u64::from(k) * u64::from(h.saturating_sub(1));
+    needed.saturating_sub(subrecords) as u32
+}
+
+/// Takes out the term that comes last in the order of the cut.
+fn take_rarest<K: Ord>(chunks: &mut Vec<Vec<usize>>, key: impl Fn(usize) -> K) -> Option<usize> {
+    let rarest = chunks.iter().flatten().copied().max_by_key(|&i| key(i))?;
+    chunks.iter_mut().for_each(|chunk| chunk.retain(|&i| i != rarest));
+    chunks.retain(|chunk| !chunk.is_empty());
+    Some(rarest)
 }
 
 #[cfg(test)]
@@ -253,7 +261,7 @@ mod tests {
     fn figure_4_is_repaired_by_moving_the_last_of_the_rarest() {
         // {a} x 3 and {b, c} x 3 are six subrecords, fewer than 5 + 3.
         let leaf = check(&["a", "a", "b, c", "b, c", "a, b, c"], 3, 2, &["a", "b"], "c");
-        assert!(leaf.repaired && !leaf.stands_alone);
+        assert!(leaf.repaired && leaf.keeps > 0);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use crate::data::TermId;
-use crate::release::{Chunk, Simple};
+use crate::release::{Chunk, CutRule, Simple};
 
 /// A cluster that was cut. Its terms are numbered in the order in which they were tried.
 #[derive(Debug, Clone)]
 pub struct Cut {
+    pub(super) rule: CutRule,
     pub(super) k: u32,
     pub(super) m: u32,
     pub(super) size: u32,
@@ -32,13 +33,17 @@ pub(super) struct Bag {
 }
 
 impl Cut {
-    /// Reads a published cluster; `fill` of its records may be without a subrecord of a record chunk.
+    /// Reads a published cluster that was cut by the paper's rule; `fill` of its records may be without a subrecord of a record chunk.
     pub fn new(simple: &Simple, k: u32, m: u32, fill: u32) -> Self {
         Cut::of_chunks(&simple.record_chunks, simple.size, k, m, fill)
     }
 
-    /// The same of chunks that are about to be published.
-    pub fn of_chunks(chunks: &[Chunk], size: u32, k: u32, m: u32, fill: u32) -> Self {
+    /// The same, cut by another rule.
+    pub fn with_rule(self, rule: CutRule) -> Self {
+        Cut { rule, ..self }
+    }
+
+    fn of_chunks(chunks: &[Chunk], size: u32, k: u32, m: u32, fill: u32) -> Self {
         let mut order: Vec<(Reverse<u32>, TermId, usize)> = Vec::new();
         for (c, chunk) in chunks.iter().enumerate() {
             let first = order.len();
@@ -73,6 +78,7 @@ impl Cut {
             Bag { terms, rows: rows.collect() }
         };
         Cut {
+            rule: CutRule::Greedy,
             k,
             m,
             size,

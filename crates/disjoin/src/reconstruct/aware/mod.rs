@@ -6,6 +6,8 @@
 //! somebody who knows this (reading I1). An itemset across chunks that no remaining original holds k times, though some
 //! hold it, is a *breach*: whoever knows that a person has it has fewer than k candidates.
 //!
+//! A cluster may also have been cut by a rule that refuses nothing (`weighed.rs`). Then little is left to decide.
+//!
 //! [`analyse`] decides this for every itemset of a cluster: by the closure of single refusals, which proves breaches, by
 //! worlds that are found, which prove that there is none, and by a complete search for what is left.
 //!
@@ -21,17 +23,20 @@ mod closure;
 mod cut;
 mod exact;
 mod search;
+mod weighed;
 mod world;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::TermId;
+use crate::release::CutRule;
 use exact::{Answer, can_hold};
 use search::{Effort, search};
 use world::{Wanted, World};
 
 pub use cut::{Cut, filled_by_terms};
+pub use weighed::is_offered;
 
 /// What is known about a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,6 +94,9 @@ const SHORT: u64 = 3_000;
 /// Decides for every itemset of at most m terms across chunks whether some possible original, cut as published, holds it k
 /// times. `steps` bounds the complete search for each; with 0, what is not found quickly is left open.
 pub fn analyse(cut: &Cut, steps: u64) -> Analysis {
+    if cut.rule == CutRule::Weighed {
+        return weighed::analyse(cut);
+    }
     match cut.size {
         0..=64 => analyse_with::<1>(cut, steps),
         65..=128 => analyse_with::<2>(cut, steps),
@@ -107,6 +115,10 @@ fn left_open(cut: &Cut) -> Analysis {
 
 /// The pairs that the closure of single refusals finds.
 pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
+    if cut.rule == CutRule::Weighed {
+        // No term of a record chunk was refused.
+        return Vec::new();
+    }
     let closed = match cut.size {
         0..=64 => closure::closed_pairs::<1>(cut),
         65..=128 => closure::closed_pairs::<2>(cut),

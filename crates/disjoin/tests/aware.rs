@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::protect::disassociation::{Params, disassociate};
-use disjoin::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
+use disjoin::reconstruct::aware::{Analysis, Breach, Cut, analyse, closed_pairs};
 use disjoin::release::claim::Parameters;
 use disjoin::release::open::InMemory;
 use disjoin::release::{Chunk, Claim, CutRule, Node, Promise, Simple};
@@ -197,6 +197,8 @@ struct Counts {
     by_closure: u64,
     chunks_3: u64,
     not_possible: u64,
+    /// Clusters that are not decided without a complete search.
+    left_open: u64,
 }
 
 fn compare(seed: u64, m: u32) -> Option<Counts> {
@@ -217,6 +219,11 @@ fn compare(seed: u64, m: u32) -> Option<Counts> {
     for closed in closed_pairs(&cut) {
         assert!(most[&closed.terms] < k, "seed {seed}: {closed:?}");
     }
+    // What is told without a complete search is as true, though something may be left open.
+    let quick = analyse(&cut, 0);
+    let is_told = |breach: &&Breach| !quick.open.contains(&breach.terms);
+    let told: Vec<&Breach> = analysis.breaches.iter().filter(is_told).collect();
+    assert_eq!(quick.breaches.iter().collect::<Vec<_>>(), told, "seed {seed}, m {m}, k {k}: {records:?} {simple:?}");
     let sets: Vec<(Record, Record)> = (analysis.breaches.iter())
         .map(|breach| (mask(&breach.terms), mask(&breach.terms) | mask(&breach.learned)))
         .collect();
@@ -230,6 +237,7 @@ fn compare(seed: u64, m: u32) -> Option<Counts> {
         by_closure: analysis.breaches.iter().filter(|breach| breach.by_closure).count() as u64,
         chunks_3: u64::from(simple.record_chunks.len() > 2),
         not_possible: most.values().filter(|&&n| n == 0).count() as u64,
+        left_open: u64::from(!quick.open.is_empty()),
     })
 }
 
@@ -241,6 +249,7 @@ fn compare_many(seeds: std::ops::Range<u64>, m: u32) -> Counts {
         by_closure: a.by_closure + b.by_closure,
         chunks_3: a.chunks_3 + b.chunks_3,
         not_possible: a.not_possible + b.not_possible,
+        left_open: a.left_open + b.left_open,
     };
     seeds.into_par_iter().filter_map(|seed| compare(seed, m)).reduce(Counts::default, sum)
 }
@@ -251,6 +260,7 @@ fn pairs_are_breached_as_all_worlds_say() {
 
     assert!(counts.clusters >= 5_000 && counts.chunks_3 >= 500, "{counts:?}");
     assert!(counts.with_breach >= 1_000 && counts.by_closure < counts.breaches, "{counts:?}");
+    assert!(10 * counts.left_open < counts.clusters, "{counts:?}");
 }
 
 #[test]
@@ -258,6 +268,48 @@ fn triples_are_breached_as_all_worlds_say() {
     let counts = compare_many(1_000_000..1_011_000, 3);
 
     assert!(counts.clusters >= 5_000 && counts.with_breach >= 1_000, "{counts:?}");
+}
+
+/// Records of a few kinds each, as of customers of a large shop.
+fn many_records(rng: &mut ChaCha8Rng) -> Vec<Record> {
+    let (n, terms) = (rng.random_range(40..100), rng.random_range(12..28));
+    let shares: Vec<f64> = (0..terms).map(|t| 0.7 / f64::from(1 + t % 14)).collect();
+    let of_kind: Vec<u32> = (0..terms).map(|_| rng.random_range(0..4)).collect();
+    let mut records = Vec::new();
+    while records.len() < n {
+        let kind = rng.random_range(0..4);
+        let share = |t: usize| if of_kind[t] == kind { (2.0 * shares[t]).min(0.9) } else { 0.5 * shares[t] };
+        let record = mask(&(0..terms).filter(|&t| rng.random_bool(share(t as usize))).collect::<Vec<_>>());
+        if record != 0 {
+            records.push(record);
+        }
+    }
+    records
+}
+
+/// There are too many worlds of large clusters to look at, but they are decided too, and the original is one of them.
+#[test]
+fn large_clusters_are_decided() {
+    let decided: Vec<[u64; 3]> = (0..200_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let records = many_records(&mut rng);
+            let k = rng.random_range(3..=5);
+            let simple = publish(&records, k, 2);
+            let analysis = analyse(&cut_of(&simple, k, 2), 20_000);
+            assert!(!analysis.contradiction, "seed {seed}");
+            for breach in &analysis.breaches {
+                let (set, with) = (mask(&breach.terms), mask(&breach.terms) | mask(&breach.learned));
+                assert!(support(&records, set) < k, "seed {seed}: {breach:?}");
+                assert_eq!(support(&records, set), support(&records, with), "seed {seed}: {breach:?}");
+            }
+            [analysis.itemsets, analysis.breaches.len() as u64, analysis.open.len() as u64]
+        })
+        .collect();
+    let sum = |i: usize| decided.iter().map(|counts| counts[i]).sum::<u64>();
+    assert!(sum(0) > 20_000 && sum(1) > 1_000, "{} itemsets, {} breaches", sum(0), sum(1));
+    assert!(1_000 * sum(2) < sum(0), "{} of {} itemsets are open", sum(2), sum(0));
 }
 
 /// A cluster in texts: the number of records, the chunks' rows with their counts, and the term chunk.

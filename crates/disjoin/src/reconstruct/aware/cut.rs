@@ -1,6 +1,7 @@
 //! A simple cluster as vertical partitioning left it: chunks in the order in which they were made, and what was refused.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use crate::data::TermId;
 use crate::release::{Chunk, CutRule, Simple};
@@ -88,6 +89,46 @@ impl Cut {
             supports: order.iter().map(|&(Reverse(support), ..)| support).collect(),
             chunk_of,
         }
+    }
+
+    /// The same cluster with one term, the first that was tried, for all that are in the same rows of a chunk; and which
+    /// term each is merged into. The others change nothing: where the first is refused they are, and what is refused
+    /// because of one of them is refused because of the first.
+    pub(super) fn merged(&self) -> (Self, Vec<u32>) {
+        // Which rows each term is in.
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.terms.len()];
+        let all = self.chunks.iter().flat_map(|chunk| &chunk.rows);
+        (0..).zip(all).for_each(|(row, (terms, _))| terms.iter().for_each(|&term| rows[term as usize].push(row)));
+        let mut firsts: HashMap<&[u32], u32> = HashMap::new();
+        let mut kept = Vec::new();
+        let mut merged_into = Vec::new();
+        for (term, rows) in (0..).zip(&rows) {
+            // A term in no row is in no possible original; it is left alone.
+            let first =
+                if rows.is_empty() { kept.len() as u32 } else { *firsts.entry(rows).or_insert(kept.len() as u32) };
+            if first == kept.len() as u32 {
+                kept.push(term);
+            }
+            merged_into.push(first);
+        }
+        let number = |terms: &[u32]| -> Vec<u32> {
+            let mut terms: Vec<u32> = terms.iter().map(|&term| merged_into[term as usize]).collect();
+            terms.sort_unstable();
+            terms.dedup();
+            terms
+        };
+        let bag = |bag: &Bag| Bag {
+            terms: number(&bag.terms),
+            rows: bag.rows.iter().map(|(terms, count)| (number(terms), *count)).collect(),
+        };
+        let merged = Cut {
+            chunks: self.chunks.iter().map(bag).collect(),
+            terms: kept.iter().map(|&term| self.terms[term as usize]).collect(),
+            chunk_of: kept.iter().map(|&term| self.chunk_of[term as usize]).collect(),
+            supports: kept.iter().map(|&term| self.supports[term as usize]).collect(),
+            ..*self
+        };
+        (merged, merged_into)
     }
 
     /// The terms of chunk `l` that `x` was tried with when it was refused there.

@@ -8,8 +8,8 @@
 //!
 //! A cluster may also have been cut by a rule that refuses nothing (`weighed.rs`). Then little is left to decide.
 //!
-//! [`analyse`] decides this for every itemset of a cluster: by the closure of single refusals, which proves breaches, by
-//! worlds that are found, which prove that there is none, and by a complete search for what is left.
+//! [`analyse`] decides this for every itemset of a cluster: by what refusals between two chunks leave possible, which proves
+//! breaches, by worlds that are found, which prove that there is none, and by a complete search for what is left.
 //!
 //! Paper:      barakat2016 for the cover problem; the analysis is ours
 //! Promises:   breaches are breaches, safe itemsets are safe; what could not be decided is told
@@ -22,16 +22,21 @@ mod bits;
 mod closure;
 mod cut;
 mod exact;
+mod pair;
 mod search;
 mod weighed;
 mod world;
+
+use std::collections::HashMap;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::TermId;
 use crate::release::CutRule;
+use closure::Closed;
 use exact::{Answer, can_hold};
+use pair::{Shares, is_refuted, is_refuted_jointly};
 use search::{Effort, search};
 use world::{Wanted, World};
 
@@ -63,18 +68,37 @@ pub struct Breach {
 }
 
 impl Breach {
+    fn new(cut: &Cut, itemset: &[u32], by_closure: bool, learned: &mut Learned) -> Self {
+        Breach { terms: names(cut, itemset), learned: learned.from(cut, itemset), by_closure }
+    }
+}
+
+/// What whoever has some terms of a chunk has as well, as far as it was asked for.
+#[derive(Default)]
+struct Learned(HashMap<Vec<u32>, Vec<u32>>);
+
+impl Learned {
     /// Whoever has a part of the itemset in a chunk has what all subrecords with that part have.
-    fn new(cut: &Cut, itemset: &[u32], by_closure: bool) -> Self {
+    fn from(&mut self, cut: &Cut, itemset: &[u32]) -> Vec<TermId> {
         let mut learned = Vec::new();
-        for (c, chunk) in (0..).zip(&cut.chunks) {
-            let part: Vec<u32> = itemset.iter().copied().filter(|&term| cut.chunk_of[term as usize] == c).collect();
-            let rows = || chunk.rows.iter().filter(|(terms, _)| part.iter().all(|term| terms.contains(term)));
-            let is_learned = |term: &&u32| !part.contains(term) && rows().all(|(terms, _)| terms.contains(term));
-            if !part.is_empty() {
-                learned.extend(chunk.terms.iter().filter(is_learned));
+        for (i, &first) in itemset.iter().enumerate() {
+            let chunk = cut.chunk_of[first as usize];
+            let is_here = |term: &u32| cut.chunk_of[*term as usize] == chunk;
+            if itemset[..i].iter().any(is_here) {
+                continue;
             }
+            let part: Vec<u32> = itemset.iter().copied().filter(is_here).collect();
+            let chunk = &cut.chunks[chunk as usize];
+            let from_part = self.0.entry(part).or_insert_with_key(|part| {
+                let mut rows = chunk.rows.iter().filter(|(terms, _)| part.iter().all(|term| terms.contains(term)));
+                let mut common = rows.next().map_or_else(|| chunk.terms.clone(), |(terms, _)| terms.clone());
+                rows.for_each(|(terms, _)| common.retain(|term| terms.contains(term)));
+                common.retain(|term| !part.contains(term));
+                common
+            });
+            learned.extend_from_slice(from_part);
         }
-        Breach { terms: names(cut, itemset), learned: names(cut, &learned), by_closure }
+        names(cut, &learned)
     }
 }
 
@@ -126,52 +150,134 @@ pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
         257..=1024 => closure::closed_pairs::<16>(cut),
         _ => Vec::new(),
     };
-    closed.into_iter().map(|pair| Breach::new(cut, &[pair.x, pair.y], true)).collect()
+    let mut learned = Learned::default();
+    closed.into_iter().map(|pair| Breach::new(cut, &[pair.x, pair.y], true, &mut learned)).collect()
 }
 
 fn analyse_with<const W: usize>(cut: &Cut, steps: u64) -> Analysis {
-    let mut left = itemsets(cut, cut.m);
-    if left.len() >= MANY {
+    let all = itemsets(cut, cut.m);
+    if all.len() >= MANY {
         return left_open(cut);
     }
-    let mut analysis = Analysis { itemsets: left.len() as u64, ..Analysis::default() };
-    if left.is_empty() {
+    let mut analysis = Analysis { itemsets: all.len() as u64, ..Analysis::default() };
+    if all.is_empty() {
         return analysis;
     }
-    // Any seed does: worlds that are found are proofs. A fixed one gives the same answer to everybody.
-    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(cut.size));
-    let closed = closure::closed_pairs::<W>(cut);
-    let mut prover = Prover { cut, steps, world: World::<W>::new(cut), rng: &mut rng };
-    match prover.find_first() {
-        Answer::Yes => {}
-        Answer::No => {
-            analysis.contradiction = true;
-            return analysis;
-        }
-        Answer::Open => {
-            analysis.open = left.iter().map(|itemset| names(cut, itemset)).collect();
-            return analysis;
-        }
-    }
-    left.retain(|itemset| prover.world.support(itemset) < cut.k);
-    while let Some(itemset) = left.pop() {
-        let by_closure = closed.iter().any(|pair| itemset.contains(&pair.x) && itemset.contains(&pair.y));
-        // A world that holds it k times holds others as well.
-        let found = |world: &World<'_, W>| left.retain(|other| world.support(other) < cut.k);
-        let can_hide = if by_closure { Answer::No } else { prover.can_hold(&itemset, cut.k, found) };
-        if can_hide == Answer::Yes {
-            continue;
-        }
-        // If nobody can have it, nobody is given away.
-        match (can_hide, prover.can_hold(&itemset, 1, |_| {})) {
-            (_, Answer::No) => {}
-            (Answer::No, Answer::Yes) => analysis.breaches.push(Breach::new(cut, &itemset, by_closure)),
-            _ => analysis.open.push(names(cut, &itemset)),
+    // Terms in the same rows of a chunk are as good as one term, and most questions are asked once only.
+    let (merged, merged_into) = cut.merged();
+    let Some(verdicts) = decide::<W>(&merged, steps) else {
+        analysis.contradiction = true;
+        return analysis;
+    };
+    let (mut question, mut learned) = (Vec::new(), Learned::default());
+    for itemset in &all {
+        question.clear();
+        question.extend(itemset.iter().map(|&term| merged_into[term as usize]));
+        question.sort_unstable();
+        question.dedup();
+        match verdicts.get(&question) {
+            Some(Verdict::Safe) => {}
+            Some(&Verdict::Breach { by_closure }) => {
+                analysis.breaches.push(Breach::new(cut, itemset, by_closure, &mut learned));
+            }
+            Some(Verdict::Open) | None => analysis.open.push(names(cut, itemset)),
         }
     }
     analysis.breaches.sort_unstable_by(|a, b| a.terms.cmp(&b.terms));
     analysis.open.sort_unstable();
     analysis
+}
+
+/// What is known about an itemset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Some possible original holds it k times, or none holds it.
+    Safe,
+    Breach {
+        by_closure: bool,
+    },
+    Open,
+}
+
+type Verdicts = HashMap<Vec<u32>, Verdict>;
+
+/// The verdict on every itemset of a cluster without terms in the same rows; none if no original is cut as published.
+fn decide<const W: usize>(cut: &Cut, steps: u64) -> Option<Verdicts> {
+    // Any seed does: worlds that are found are proofs. A fixed one gives the same answer to everybody.
+    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(cut.size));
+    let mut prover = Prover { cut, steps, world: World::<W>::new(cut), shares: Shares::new(cut), rng: &mut rng };
+    let all = itemsets(cut, cut.m);
+    match prover.find_first() {
+        Answer::Yes => {}
+        Answer::No => return None,
+        Answer::Open => return Some(all.into_iter().map(|itemset| (itemset, Verdict::Open)).collect()),
+    }
+    let verdicts = all.iter().map(|itemset| (itemset.clone(), Verdict::Safe)).collect();
+    let mut questions = Questions { k: cut.k, left: all, few: Vec::new(), verdicts };
+    questions.show(&prover.world);
+    let closed = closure::closed_pairs::<W>(cut);
+    let Questions { left, few, .. } = &mut questions;
+    left.retain(|itemset| {
+        let by_closure = holds_any(itemset, &closed);
+        let is_few = by_closure || prover.is_refuted(itemset, cut.k);
+        if is_few {
+            few.push((itemset.clone(), Verdict::Breach { by_closure }));
+        }
+        !is_few
+    });
+    questions.show(&prover.world);
+    while let Some(itemset) = questions.left.pop() {
+        let verdict = match prover.can_hold(&itemset, cut.k, |world| questions.show(world)) {
+            Answer::Yes => continue,
+            Answer::No => Verdict::Breach { by_closure: false },
+            Answer::Open => Verdict::Open,
+        };
+        questions.few.push((itemset, verdict));
+        questions.show(&prover.world);
+    }
+    while let Some((itemset, verdict)) = questions.few.pop() {
+        // If nobody can have it, nobody is given away.
+        let can_be_held = match prover.is_refuted(&itemset, 1) {
+            true => Answer::No,
+            false => prover.can_hold(&itemset, 1, |world| questions.show(world)),
+        };
+        match can_be_held {
+            Answer::Yes => questions.verdicts.insert(itemset, verdict),
+            Answer::Open => questions.verdicts.insert(itemset, Verdict::Open),
+            Answer::No => continue,
+        };
+    }
+    Some(questions.verdicts)
+}
+
+/// What is still to be found out about the itemsets of a cluster.
+struct Questions {
+    k: u32,
+    /// Those that may be held k times.
+    left: Vec<Vec<u32>>,
+    /// Those that are not, with the verdict if somebody can have them.
+    few: Vec<(Vec<u32>, Verdict)>,
+    verdicts: Verdicts,
+}
+
+impl Questions {
+    /// A world that holds an itemset holds others as well: one answers many questions.
+    fn show<const W: usize>(&mut self, world: &World<'_, W>) {
+        self.left.retain(|itemset| world.support(itemset) < self.k);
+        self.few.retain(|(itemset, verdict)| {
+            let is_held = world.support(itemset) > 0;
+            if is_held {
+                self.verdicts.insert(itemset.clone(), *verdict);
+            }
+            !is_held
+        });
+    }
+}
+
+/// Whether some pair is in the itemset.
+fn holds_any(itemset: &[u32], pairs: &[Closed]) -> bool {
+    let is_closed = |x: u32, y: u32| pairs.binary_search(&Closed { x, y }).is_ok();
+    itemset.iter().enumerate().any(|(i, &a)| itemset[..i].iter().any(|&b| is_closed(a, b) || is_closed(b, a)))
 }
 
 /// Finds out, by all ways in turn, what possible originals can hold.
@@ -180,6 +286,7 @@ struct Prover<'c, const W: usize> {
     steps: u64,
     /// A possible original, once one has been found.
     world: World<'c, W>,
+    shares: Shares,
     rng: &'c mut ChaCha8Rng,
 }
 
@@ -197,12 +304,18 @@ impl<const W: usize> Prover<'_, W> {
         }
     }
 
+    /// Whether two chunks alone show that no possible original holds an itemset so often.
+    fn is_refuted(&self, terms: &[u32], times: u32) -> bool {
+        self.cut.m == 2 && is_refuted(self.cut, &self.shares, Wanted { terms, times })
+    }
+
     /// Whether some possible original holds an itemset so often; shows it to `found` if it is at hand.
     fn can_hold(&mut self, terms: &[u32], times: u32, found: impl FnOnce(&World<'_, W>)) -> Answer {
         let wanted = Wanted { terms, times };
         let mut walk = |effort: Effort| search(self.cut, wanted, &mut self.world, effort, self.rng);
         let answer = match walk(QUICK) {
             true => Answer::Yes,
+            false if self.cut.m == 2 && is_refuted_jointly(self.cut, &self.shares, wanted) => return Answer::No,
             false if self.steps == 0 => return Answer::Open,
             false => match can_hold(self.cut, wanted, self.steps.min(SHORT)) {
                 Answer::Open if walk(PATIENT) => Answer::Yes,
@@ -211,7 +324,8 @@ impl<const W: usize> Prover<'_, W> {
             },
         };
         found(&self.world);
-        self.world.revert();
+        // Itemsets that come next are much alike: the walk to them is shorter from here than from where it began.
+        self.world.keep();
         answer
     }
 }
@@ -231,7 +345,9 @@ fn grow(cut: &Cut, m: u32, from: u32, itemset: &mut Vec<u32>, found: &mut Vec<Ve
         let chunk = cut.chunk_of[term as usize];
         let part: Vec<u32> = itemset.iter().copied().filter(|&t| cut.chunk_of[t as usize] == chunk).collect();
         let has_part = |(terms, _): &(Vec<u32>, u32)| part.iter().all(|t| terms.contains(t));
-        if part.len() == 1 || cut.chunks[chunk as usize].rows.iter().any(has_part) {
+        // A whole itemset in one chunk is not asked for.
+        let is_whole = part.len() == m as usize;
+        if part.len() == 1 || (!is_whole && cut.chunks[chunk as usize].rows.iter().any(has_part)) {
             if part.len() < itemset.len() {
                 found.push(itemset.clone());
             }

@@ -36,7 +36,7 @@ use crate::data::TermId;
 use crate::release::CutRule;
 use closure::Closed;
 use exact::{Answer, can_hold};
-use pair::{Shares, is_refuted, is_refuted_jointly};
+use pair::{Shares, is_refuted, reasons_left};
 use search::{Effort, search};
 use world::{Wanted, World};
 
@@ -103,11 +103,12 @@ impl Learned {
 }
 
 /// For the first world, which all others start from.
-const FIRST: Effort = Effort { walks: 20, steps: 200 };
+const FIRST: Effort = Effort { walks: 8, steps: 1_000 };
+const FIRST_AGAIN: Effort = Effort { walks: 10, steps: 2_000 };
 
 /// For each itemset: at first, and once more with more patience.
 const QUICK: Effort = Effort { walks: 3, steps: 24 };
-const PATIENT: Effort = Effort { walks: 8, steps: 120 };
+const PATIENT: Effort = Effort { walks: 8, steps: 400 };
 
 /// A cluster with so many itemsets is left open. With m = 2 it would have hundreds of frequent terms.
 const MANY: usize = 200_000;
@@ -297,11 +298,15 @@ impl<const W: usize> Prover<'_, W> {
             self.world.keep();
             return Answer::Yes;
         }
-        match can_hold(self.cut, nothing, self.steps) {
-            Answer::No => Answer::No,
-            // That there is one does not help as long as it is not at hand.
-            _ => Answer::Open,
+        if self.steps > 0 && can_hold(self.cut, nothing, self.steps) == Answer::No {
+            return Answer::No;
         }
+        // Without a world the whole cluster is left open, so it is worth some more.
+        if self.steps > 0 && search(self.cut, nothing, &mut self.world, FIRST_AGAIN, self.rng) {
+            self.world.keep();
+            return Answer::Yes;
+        }
+        Answer::Open
     }
 
     /// Whether two chunks alone show that no possible original holds an itemset so often.
@@ -312,21 +317,32 @@ impl<const W: usize> Prover<'_, W> {
     /// Whether some possible original holds an itemset so often; shows it to `found` if it is at hand.
     fn can_hold(&mut self, terms: &[u32], times: u32, found: impl FnOnce(&World<'_, W>)) -> Answer {
         let wanted = Wanted { terms, times };
-        let mut walk = |effort: Effort| search(self.cut, wanted, &mut self.world, effort, self.rng);
-        let answer = match walk(QUICK) {
-            true => Answer::Yes,
-            false if self.cut.m == 2 && is_refuted_jointly(self.cut, &self.shares, wanted) => return Answer::No,
-            false if self.steps == 0 => return Answer::Open,
-            false => match can_hold(self.cut, wanted, self.steps.min(SHORT)) {
-                Answer::Open if walk(PATIENT) => Answer::Yes,
-                Answer::Open => return can_hold(self.cut, wanted, self.steps),
+        if !search(self.cut, wanted, &mut self.world, QUICK, self.rng) {
+            let guide = match self.cut.m {
+                2 => match reasons_left(self.cut, &self.shares, wanted) {
+                    None => return Answer::No,
+                    guide => guide,
+                },
+                _ => None,
+            };
+            if self.steps == 0 {
+                return Answer::Open;
+            }
+            match can_hold(self.cut, wanted, self.steps.min(SHORT)) {
+                Answer::Open => {}
                 answer => return answer,
-            },
-        };
+            }
+            self.world.guide = guide;
+            let is_found = search(self.cut, wanted, &mut self.world, PATIENT, self.rng);
+            self.world.guide = None;
+            if !is_found {
+                return can_hold(self.cut, wanted, self.steps);
+            }
+        }
         found(&self.world);
         // Itemsets that come next are much alike: the walk to them is shorter from here than from where it began.
         self.world.keep();
-        answer
+        Answer::Yes
     }
 }
 

@@ -7,13 +7,13 @@
 //! x', then x and y cannot meet so often.
 //!
 //! Paper:      ours; a closure as in ALGORITHMS.md B.5 that counts rows, where `closure.rs` only asks which are within which
-//! Promises:   `is_refuted` is a proof; for a single refusal nothing is missed
+//! Promises:   what is refuted is proved; for a single refusal nothing is missed
 //! Assumes:    m = 2: with larger m the reason may be a larger set
 //! Cost:       O(k^2) for each pair of terms of the two chunks, at worst
 //! Checked by: tests/aware.rs, against all worlds of small clusters
 
 use super::cut::Cut;
-use super::world::Wanted;
+use super::world::{Guide, Wanted};
 
 /// How many rows of a chunk hold two of its terms.
 pub(super) struct Shares {
@@ -63,9 +63,10 @@ pub(super) fn is_refuted(cut: &Cut, shares: &Shares, wanted: Wanted<'_>) -> bool
     refused(cut, x).any(|other| !reasons(cut, shares, [x, y], other, wanted.times).any(|_| true))
 }
 
-/// The same with all refusals of the two chunks: a reason of one is none if it leaves none to another.
-pub(super) fn is_refuted_jointly(cut: &Cut, shares: &Shares, wanted: Wanted<'_>) -> bool {
-    let Some([x, y]) = pair(cut, wanted) else { return false };
+/// The same with all refusals of the two chunks: a reason of one is none if it leaves none to another. Tells which reasons
+/// are left, or nothing if that proves that no world holds the pair so often.
+pub(super) fn reasons_left(cut: &Cut, shares: &Shares, wanted: Wanted<'_>) -> Option<Guide> {
+    let Some([x, y]) = pair(cut, wanted) else { return Some(Guide { chunk: 0, reasons: Vec::new() }) };
     let mut left: Vec<(u32, Vec<u32>)> =
         refused(cut, x).map(|other| (other, reasons(cut, shares, [x, y], other, wanted.times).collect())).collect();
     loop {
@@ -79,13 +80,13 @@ pub(super) fn is_refuted_jointly(cut: &Cut, shares: &Shares, wanted: Wanted<'_>)
                 })
             });
             if reasons.is_empty() {
-                return true;
+                return None;
             }
             is_changed |= reasons.len() < n;
             left[i] = (refused, reasons);
         }
         if !is_changed {
-            return false;
+            return Some(Guide { chunk: cut.chunk_of[y as usize], reasons: left });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Looks for a possible original of a cluster that the algorithm cuts as published and that holds an itemset so often.
 //!
 //! Walks from world to world: of what is wrong one thing is picked at random, and two records exchange their subrecords of
-//! one chunk so that it gets better; of a few such exchanges the one after which least is wrong is made. A world that is
+//! one chunk so that it gets better; of a few such exchanges the first after which less is wrong is made, or the best. A world that is
 //! found is a proof, and can be checked by whoever doubts it; not to find one proves nothing.
 //!
 //! Paper:      selman1994: Selman, Kautz, Cohen: Noise Strategies for Improving Local Search, AAAI 1994, for the walk
@@ -40,23 +40,38 @@ pub(super) fn search<const W: usize>(
         for _ in 0..effort.steps {
             world.problems(&wanted, &mut problems);
             let Some(&problem) = problems.choose(rng) else { return true };
-            let mut best: Option<(u32, Exchange)> = None;
-            for _ in 0..CANDIDATES {
-                let Some(exchange) = propose(cut, wanted, world, problem, rng) else { continue };
-                world.exchange(exchange);
-                let left = world.n_problems(&wanted);
-                world.undo();
-                if best.is_none_or(|(least, _)| left < least) {
-                    best = Some((left, exchange));
-                }
-            }
-            if let Some((_, exchange)) = best {
-                world.exchange(exchange);
-            }
+            step(cut, wanted, world, problem, rng);
         }
         world.revert();
     }
     false
+}
+
+/// Makes one of a few exchanges: the first that makes it better, or the one after which least is wrong.
+fn step<const W: usize>(
+    cut: &Cut,
+    wanted: Wanted<'_>,
+    world: &mut World<'_, W>,
+    problem: Problem,
+    rng: &mut impl RngExt,
+) {
+    let now = world.wrong(&wanted);
+    let mut best: Option<(u32, Exchange)> = None;
+    for _ in 0..CANDIDATES {
+        let Some(exchange) = propose(cut, wanted, world, problem, rng) else { continue };
+        world.exchange(exchange);
+        let left = world.wrong(&wanted);
+        if left < now {
+            return;
+        }
+        world.undo();
+        if best.is_none_or(|(least, _)| left < least) {
+            best = Some((left, exchange));
+        }
+    }
+    if let Some((_, exchange)) = best {
+        world.exchange(exchange);
+    }
 }
 
 fn propose<const W: usize>(
@@ -69,8 +84,10 @@ fn propose<const W: usize>(
     match problem {
         Problem::Wanted => bring_together(&parts(cut, wanted.terms, world, rng), wanted.times, rng),
         Problem::Welcome(x, l) => {
-            let others = cut.tried_with(x, l);
-            let &y = others.choose(rng)?;
+            let others = world.reasons_for(x, l);
+            // With a guide mostly for the nearest, and sometimes for any other, lest the walk goes in circles.
+            let is_guided = world.guide.is_some() && rng.random_bool(0.75);
+            let y = if is_guided { world.nearest(x, l)?.1 } else { *others.choose(rng)? };
             let mut with = world.holders[y as usize];
             let mut n = 2;
             // With larger sets, only where pairs do not do.

@@ -27,10 +27,20 @@ pub(super) struct World<'c, const W: usize> {
     /// How many chunks each record has something of, and how many have nothing.
     filled: Vec<u16>,
     n_empty: u32,
+    /// Which reasons are worth trying, if that is known.
+    pub(super) guide: Option<Guide>,
     /// What was done since the last [`World::keep`].
     done: Vec<Exchange>,
     moved: Vec<(u32, bool)>,
     partners: Vec<(u32, bool)>,
+}
+
+/// For refusals by one chunk, the reasons that what is wanted leaves possible.
+#[derive(Debug, Clone)]
+pub(super) struct Guide {
+    pub(super) chunk: u32,
+    /// Terms that were refused, each with its reasons.
+    pub(super) reasons: Vec<(u32, Vec<u32>)>,
 }
 
 /// Two records exchange their subrecords of a chunk.
@@ -83,6 +93,7 @@ impl<'c, const W: usize> World<'c, W> {
             places: vec![NOTHING; n_refusals as usize],
             filled: vec![0; size],
             n_empty: 0,
+            guide: None,
             done: Vec::new(),
             moved: Vec::new(),
             partners: Vec::new(),
@@ -244,14 +255,42 @@ impl<'c, const W: usize> World<'c, W> {
         Bits::first(self.cut.size).without(&held)
     }
 
-    /// How much is wrong; what is wanted counts as often as it is missing.
-    pub(super) fn n_problems(&self, wanted: &Wanted<'_>) -> u32 {
+    /// How much is wrong: what is wanted counts as often as it is missing, and a refusal without a reason once, or with a
+    /// guide as many times as records are in the way of the nearest one.
+    pub(super) fn wrong(&self, wanted: &Wanted<'_>) -> u32 {
         let missing = wanted.times.saturating_sub(self.support(wanted.terms));
-        let welcome = match self.cut.m {
-            2 => self.without_reason.len() as u32,
+        let far = |&refusal: &u32| {
+            let (x, l) = self.refusal(refusal);
+            self.nearest(x, l).map_or(1, |(far, _)| far)
+        };
+        let welcome = match (self.cut.m, &self.guide) {
+            (2, None) => self.without_reason.len() as u32,
+            (2, Some(_)) => self.without_reason.iter().map(far).sum(),
             _ => self.without_reason.iter().filter(|&&refusal| self.is_welcome(refusal)).count() as u32,
         };
         missing + self.n_empty.saturating_sub(self.cut.fill) + welcome
+    }
+
+    /// The term that is nearest to being a reason for a refusal, and how many records are in the way.
+    pub(super) fn nearest(&self, x: u32, l: u32) -> Option<(u32, u32)> {
+        let together = &self.together[x as usize * self.cut.terms.len()..];
+        let far = |&y: &u32| match u32::from(together[y as usize]) {
+            0 => (1, y),
+            n => ((n + 1).saturating_sub(self.cut.k), y),
+        };
+        self.reasons_for(x, l).iter().map(far).min()
+    }
+
+    /// The terms that are worth making a reason for a refusal.
+    pub(super) fn reasons_for(&self, x: u32, l: u32) -> &[u32] {
+        let guide = self.guide.as_ref().filter(|guide| guide.chunk == l);
+        let guided = guide.and_then(|guide| guide.reasons.iter().find(|(refused, _)| *refused == x));
+        guided.map_or_else(|| self.cut.tried_with(x, l), |(_, reasons)| &reasons[..])
+    }
+
+    fn refusal(&self, number: u32) -> (u32, u32) {
+        let x = self.first_refusal.partition_point(|&first| first <= number) as u32 - 1;
+        (x, number - self.first_refusal[x as usize])
     }
 
     /// Lists what is wrong.
@@ -265,15 +304,14 @@ impl<'c, const W: usize> World<'c, W> {
         }
         let welcome = self.without_reason.iter().filter(|&&refusal| self.cut.m == 2 || self.is_welcome(refusal));
         problems.extend(welcome.map(|&refusal| {
-            let x = self.first_refusal.partition_point(|&first| first <= refusal) as u32 - 1;
-            Problem::Welcome(x, refusal - self.first_refusal[x as usize])
+            let (x, l) = self.refusal(refusal);
+            Problem::Welcome(x, l)
         }));
     }
 
     /// Whether a refusal that no pair is a reason for has no larger set as a reason either.
     fn is_welcome(&self, refusal: u32) -> bool {
-        let x = self.first_refusal.partition_point(|&first| first <= refusal) as u32 - 1;
-        let l = refusal - self.first_refusal[x as usize];
+        let (x, l) = self.refusal(refusal);
         !self.is_few(self.cut.tried_with(x, l), &self.holders[x as usize], self.cut.m - 1)
     }
 

@@ -7,8 +7,8 @@
 //! frequent as x.
 //!
 //! Paper:      ours; generalises barakat2016, section 3 (Lemma 1)
-//! Promises:   in every possible original that the algorithm cuts as published, fewer than k records hold the pair. For one
-//!             refusal nothing more can be said: if y has a row outside some y' of F, the refusal alone allows k
+//! Promises:   in every possible original that the algorithm cuts as published, fewer than k records hold the pair. A single
+//!             refusal can show more: a term of support k that is with y in k records is nowhere else. `pair.rs` counts this
 //! Assumes:    the algorithm is vertical partitioning with the public order
 //! Departs:    from ALGORITHMS.md B.5: with m > 2 the refusal may be for a larger set, so all terms count as F
 //! Cost:       O(t |T|) ANDs of row masks for t terms and chunks of |T| terms

@@ -27,7 +27,7 @@
 //! Checked by: tests/aware.rs: all worlds of small clusters are cut again
 
 use super::cut::Cut;
-use super::{Analysis, Breach, itemsets};
+use super::{Analysis, Breach, Learned, itemsets};
 
 /// A term is offered where it is let in with this probability at least. Found by trial: between 0.3 and 0.5 hardly
 /// anything changes; below, terms are lost to term chunks, above, chunks fall apart.
@@ -79,13 +79,14 @@ pub(super) fn analyse(cut: &Cut) -> Analysis {
     // Whether some world has `times` records in which subrecords of h chunks meet.
     let can_meet =
         |h: u64, times: u32| subrecords + u64::from(cut.fill) >= u64::from(cut.size) + u64::from(times) * (h - 1);
+    let mut learned = Learned::default();
     for set in sets {
         let mut chunks: Vec<u32> = set.iter().map(|&term| cut.chunk_of[term as usize]).collect();
         chunks.sort_unstable();
         chunks.dedup();
         let h = chunks.len() as u64;
         if !can_meet(h, cut.k) && can_meet(h, 1) {
-            analysis.breaches.push(Breach::new(cut, &set, false));
+            analysis.breaches.push(Breach::new(cut, &set, false, &mut learned));
         }
     }
     analysis.breaches.sort_unstable_by(|a, b| a.terms.cmp(&b.terms));

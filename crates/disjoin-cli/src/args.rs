@@ -134,12 +134,7 @@ impl From<MultiplicityChoice> for Multiplicity {
 }
 
 fn separator(text: &str) -> std::result::Result<u8, String> {
-    match text {
-        "tab" | "\\t" => Ok(b'\t'),
-        "space" => Ok(b' '),
-        _ if text.len() == 1 => Ok(text.as_bytes()[0]),
-        _ => Err(String::from("expected one character, or the word tab or space")),
-    }
+    disjoin::read::separator(text).ok_or_else(|| String::from("expected one character, or the word tab or space"))
 }
 
 /// A file's name for messages.

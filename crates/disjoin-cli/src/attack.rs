@@ -1,21 +1,17 @@
 //! `disjoin attack`: what could an adversary learn from a release?
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use disjoin::attack::identity::{Risk, pairs_of_release, worst};
-use disjoin::attack::judge::{concerned, judge};
-use disjoin::attack::reassociate::{Matching, Reassociate, co_occurrence};
-use disjoin::attack::{
-    Attack, Closure, Cover, Coverage, Finding, Findings, Knowledge, Rate, Says, Score, Truth, View, Worlds, baseline,
-};
-use disjoin::data::{RecordId, TermId};
+use disjoin::attack::judge::concerned;
+use disjoin::attack::summary::{Choice, Summary, find, likeliest};
+use disjoin::attack::{Findings, Knowledge, Rate, Says, Truth, View, Worlds};
+use disjoin::data::RecordId;
 use disjoin::publish::{Kept, find_release, write_file};
 use disjoin::release::{CutRule, Disassociated};
 use disjoin::{Error, Result};
-use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::{Input, MultiplicityChoice, name_original};
@@ -91,6 +87,18 @@ enum AttackChoice {
     Identity,
 }
 
+impl From<AttackChoice> for Choice {
+    fn from(choice: AttackChoice) -> Self {
+        match choice {
+            AttackChoice::Cover => Choice::Cover,
+            AttackChoice::Closure => Choice::Closure,
+            AttackChoice::Worlds => Choice::Worlds,
+            AttackChoice::Reassociate => Choice::Reassociate,
+            AttackChoice::Identity => Choice::Identity,
+        }
+    }
+}
+
 /// A belief about how groups were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Assumed {
@@ -113,9 +121,6 @@ impl Assumed {
 const SHOWN: usize = 10;
 const SHOWN_STATEMENTS: usize = 5;
 
-/// Blind guesses are random, and the same for everybody.
-const BASELINE_SEED: u64 = 1;
-
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (folder, _) = find_release(&args.release)?;
     let loaded = Loaded::read(&args.release, talk)?;
@@ -134,21 +139,20 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         talk.warn("sensitive terms may be frequent; worlds takes them for rare, and may state too much");
     }
     let claimed = loaded.claim.parameters.cut;
-    let found = find(args, release, claimed, talk);
+    let view = View { release, cut: args.assume.rule(claimed), knowledge: &Knowledge::Anything };
+    let chosen: Vec<Choice> = args.attack.iter().map(|&choice| choice.into()).collect();
+    let found = find(&view, &chosen, args.steps, &mut |name| talk.step(&format!("attacking: {name}")));
     let identity = match args.attack.contains(&AttackChoice::Identity) {
         true => {
             talk.step("asking whose row it may be");
-            let model = loaded.model(MultiplicityChoice::One)?;
-            let singles = || (0..release.dictionary.len() as TermId).map(|term| [term]);
-            // Whoever is promised to know one term only is not asked about two.
-            Some(if release.header.m < 2 { worst(&model, singles()) } else { pairs_of_release(&model) })
+            Some(likeliest(&loaded.model(MultiplicityChoice::One)?))
         }
         false => None,
     };
     if truth.is_some() {
         talk.step("comparing with the original");
     }
-    let report = Report::new(&found, identity, truth.as_ref(), release, args.limit);
+    let report = Summary::new(&found, identity, truth.as_ref(), release, args.limit);
     if let (true, Some(truth), Some(custody)) = (args.keep, &truth, &custody) {
         let file = custody.join("findings.csv");
         keep(&found, truth, release.header.k, &file)?;
@@ -175,28 +179,6 @@ fn read_truth<'r>(
     Truth::new(&original, leaf_of, release).map_err(|error| name_original(error, file))
 }
 
-/// Runs the attacks that make statements.
-fn find(args: &Args, release: &Disassociated, claimed: CutRule, talk: &Talk) -> Vec<Findings> {
-    let view = View { release, cut: args.assume.rule(claimed), knowledge: &Knowledge::Anything };
-    let run = |choice: &AttackChoice| {
-        let step = |attack: &dyn Attack| {
-            talk.step(&format!("attacking: {}", attack.name()));
-            attack.run(&view)
-        };
-        Some(match choice {
-            AttackChoice::Cover => step(&Cover),
-            AttackChoice::Closure => step(&Closure),
-            AttackChoice::Worlds => step(&Worlds { steps: args.steps }),
-            AttackChoice::Reassociate => {
-                step(&Reassociate { score: co_occurrence(release), matching: Matching::Greedy })
-            }
-            AttackChoice::Identity => return None,
-        })
-    };
-    // In the order of strength, each once, whatever the user wrote.
-    AttackChoice::value_variants().iter().filter(|choice| args.attack.contains(choice)).filter_map(run).collect()
-}
-
 /// Whom the true statements are about: never to stdout.
 fn keep(found: &[Findings], truth: &Truth<'_>, k: u32, file: &Path) -> Result<()> {
     let mut lines: BTreeSet<(RecordId, &str, u32)> = BTreeSet::new();
@@ -215,132 +197,7 @@ fn keep(found: &[Findings], truth: &Truth<'_>, k: u32, file: &Path) -> Result<()
     })
 }
 
-/// What was found. Nothing in it is about one person.
-#[derive(Serialize)]
-struct Report {
-    k: u32,
-    m: u32,
-    records: u64,
-    clusters: u64,
-    /// Nothing certain beyond the limit, and no row likelier than 1/k.
-    holds: bool,
-    /// How many different statements are certain.
-    certain: u64,
-    limit: u64,
-    attacks: Vec<OfAttack>,
-    identity: Option<Risk>,
-    /// Clusters with certain statements, the worst first.
-    worst: Vec<Cluster>,
-}
-
-/// What one attack found.
-#[derive(Serialize)]
-struct OfAttack {
-    attack: &'static str,
-    says: Says,
-    statements: u64,
-    clusters_touched: u64,
-    coverage: Coverage,
-    /// With the original: how true it is.
-    score: Option<Score>,
-    /// With the original: how true blind guesses are.
-    baseline: Option<Rate>,
-}
-
-/// What is certain about one cluster.
-#[derive(Serialize)]
-struct Cluster {
-    /// Numbered from 0, depth first through the release.
-    cluster: u32,
-    attacks: BTreeSet<&'static str>,
-    /// Different terms that whoever has those of a statement has as well.
-    learned: u64,
-    /// With the original: how many people true statements are about.
-    people: Option<u64>,
-    statements: Vec<Statement>,
-}
-
-/// Fewer than k people of the cluster have these terms.
-#[derive(Serialize)]
-struct Statement {
-    terms: Vec<String>,
-    learned: Vec<String>,
-}
-
-impl Report {
-    fn new(
-        found: &[Findings],
-        identity: Option<Risk>,
-        truth: Option<&Truth<'_>>,
-        release: &Disassociated,
-        limit: u64,
-    ) -> Self {
-        let header = release.header;
-        let of_attack = |findings: &Findings| OfAttack {
-            attack: findings.attack,
-            says: findings.says,
-            statements: findings.found.len() as u64,
-            clusters_touched: findings.found.iter().map(|finding| finding.leaf).collect::<HashSet<_>>().len() as u64,
-            coverage: findings.coverage,
-            score: truth.map(|truth| judge(findings, truth, header.k)),
-            baseline: truth.map(|truth| baseline(findings, truth, header.k, BASELINE_SEED)),
-        };
-        let worst = clusters(found, truth, release);
-        let certain = worst.iter().map(|cluster| cluster.statements.len() as u64).sum();
-        Report {
-            k: header.k,
-            m: header.m,
-            records: header.records,
-            clusters: release.roots.iter().map(|root| root.leaves().len() as u64).sum(),
-            holds: certain <= limit && identity.is_none_or(|risk| risk.above == 0),
-            certain,
-            limit,
-            attacks: found.iter().map(of_attack).collect(),
-            identity,
-            worst,
-        }
-    }
-}
-
-/// Clusters with what is certain about them: those with most people touched first, if that is known, otherwise those with
-/// most terms learned.
-fn clusters(found: &[Findings], truth: Option<&Truth<'_>>, release: &Disassociated) -> Vec<Cluster> {
-    type OfCluster<'f> = BTreeMap<&'f [TermId], (BTreeSet<TermId>, &'f Finding)>;
-    let mut by_cluster: HashMap<u32, (BTreeSet<&'static str>, OfCluster<'_>)> = HashMap::new();
-    for findings in found.iter().filter(|findings| findings.says == Says::FewerThanK) {
-        for finding in &findings.found {
-            let (attacks, statements) = by_cluster.entry(finding.leaf).or_default();
-            attacks.insert(findings.attack);
-            // What several attacks state is one statement; they may have learned different terms.
-            let (learned, _) = statements.entry(&finding.terms).or_insert_with(|| (BTreeSet::new(), finding));
-            learned.extend(&finding.learned);
-        }
-    }
-    let texts = |terms: &mut dyn Iterator<Item = TermId>| -> Vec<String> {
-        terms.map(|term| release.dictionary.text(term).to_owned()).collect()
-    };
-    let cluster = |(cluster, (attacks, statements)): (u32, (BTreeSet<&'static str>, OfCluster<'_>))| {
-        let people = truth.map(|truth| {
-            let of_statement =
-                |(_, finding): &(_, &Finding)| concerned(Says::FewerThanK, finding, truth, release.header.k);
-            statements.values().flat_map(of_statement).collect::<HashSet<_>>().len() as u64
-        });
-        let learned: HashSet<TermId> = statements.values().flat_map(|(learned, _)| learned).copied().collect();
-        let statement = |(terms, (learned, _)): (&&[TermId], &(BTreeSet<TermId>, &Finding))| Statement {
-            terms: texts(&mut terms.iter().copied()),
-            learned: texts(&mut learned.iter().copied()),
-        };
-        let learned = learned.len() as u64;
-        Cluster { cluster, attacks, learned, people, statements: statements.iter().map(statement).collect() }
-    };
-    let mut clusters: Vec<Cluster> = by_cluster.into_iter().map(cluster).collect();
-    clusters.sort_by_key(|cluster| {
-        std::cmp::Reverse((cluster.people, cluster.learned, std::cmp::Reverse(cluster.cluster)))
-    });
-    clusters
-}
-
-fn text(report: &Report, show_terms: bool) -> String {
+fn text(report: &Summary, show_terms: bool) -> String {
     let (k, m) = (report.k, report.m);
     let mut text = format!(
         "{} in {}, k = {k}, m = {m}\n",
@@ -389,7 +246,7 @@ fn text(report: &Report, show_terms: bool) -> String {
     text
 }
 
-fn add_attacks(text: &mut String, report: &Report) {
+fn add_attacks(text: &mut String, report: &Summary) {
     if report.attacks.is_empty() {
         return;
     }
@@ -437,7 +294,7 @@ fn add_attacks(text: &mut String, report: &Report) {
     }
 }
 
-fn add_clusters(text: &mut String, report: &Report, show_terms: bool) {
+fn add_clusters(text: &mut String, report: &Summary, show_terms: bool) {
     if report.worst.is_empty() {
         return;
     }

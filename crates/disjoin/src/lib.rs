@@ -4,7 +4,7 @@
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
 //! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
 //! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
-//! [`repair`] (can a release be mended?), [`publish`] (how does it get out, whole?).
+//! [`repair`] (can a release be mended?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?).
 //!
 //! A release in ten lines:
 //!
@@ -31,6 +31,7 @@ pub mod measure;
 pub mod protect;
 pub mod publish;
 pub mod read;
+pub mod recipe;
 pub mod reconstruct;
 pub mod release;
 pub mod repair;

@@ -1,7 +1,8 @@
 //! What could an adversary learn? Attacks see a release and what the adversary knows beforehand, never the original.
 //!
 //! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
-//! for [`judge`] to say. Only it and [`background`], which stands for what the adversary knew before, see the original.
+//! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
+//! before, see the original.
 
 pub mod background;
 pub mod judge;
@@ -14,6 +15,8 @@ pub mod worlds;
 mod assignment;
 pub mod identity;
 pub mod reassociate;
+
+pub mod summary;
 
 use std::collections::HashSet;
 

@@ -8,6 +8,7 @@ mod destination;
 mod file;
 mod package;
 pub mod plot;
+pub mod report;
 
 pub use custody::{Custody, Kept};
 pub use destination::{Destination, Part, Staging};

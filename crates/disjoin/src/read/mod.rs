@@ -83,6 +83,16 @@ impl Default for Options {
     }
 }
 
+/// What somebody wrote for a character between fields: the character itself, or the word tab or space.
+pub fn separator(text: &str) -> Option<u8> {
+    match text {
+        "tab" | "\\t" => Some(b'\t'),
+        "space" => Some(b' '),
+        _ if text.len() == 1 => Some(text.as_bytes()[0]),
+        _ => None,
+    }
+}
+
 /// What a reader did with a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Intake {

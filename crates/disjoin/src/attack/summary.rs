@@ -1,0 +1,208 @@
+//! All attacks on one release, and what they found together: grouped by cluster, the worst first.
+//!
+//! Promises:   nothing in a summary is about one person; terms stand only in the statements about clusters
+//! Checked by: crates/disjoin-cli/tests/attack.rs
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::identity::{self, Risk, pairs_of_release};
+use super::judge::{Rate, Score, Truth, baseline, concerned, judge};
+use super::reassociate::{Matching, Reassociate, co_occurrence};
+use super::{Attack, Closure, Cover, Coverage, Finding, Findings, Says, View, Worlds};
+use crate::data::TermId;
+use crate::reconstruct::Model;
+use crate::release::Disassociated;
+
+/// An attack by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// The cover problem.
+    Cover,
+    /// All that single refusals of the algorithm show.
+    Closure,
+    /// All possible originals that the algorithm cuts in this way.
+    Worlds,
+    /// Parts of records put together by their terms: guesses.
+    Reassociate,
+    /// The probability that a row is a person's.
+    Identity,
+}
+
+impl Choice {
+    /// All of them, in the order of strength.
+    pub const ALL: [Choice; 5] =
+        [Choice::Cover, Choice::Closure, Choice::Worlds, Choice::Reassociate, Choice::Identity];
+}
+
+/// Blind guesses are random, and the same for everybody.
+const BASELINE_SEED: u64 = 1;
+
+/// Runs those of the chosen attacks that make statements, in the order of strength, each once; `steps` is for worlds. Tells
+/// the name of each before it starts.
+pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64, tell: &mut dyn FnMut(&str)) -> Vec<Findings> {
+    let mut run = |attack: &dyn Attack| {
+        tell(attack.name());
+        attack.run(view)
+    };
+    let of_choice = |choice: &Choice| {
+        Some(match choice {
+            Choice::Cover => run(&Cover),
+            Choice::Closure => run(&Closure),
+            Choice::Worlds => run(&Worlds { steps }),
+            Choice::Reassociate => run(&Reassociate { score: co_occurrence(view.release), matching: Matching::Greedy }),
+            Choice::Identity => return None,
+        })
+    };
+    Choice::ALL.iter().filter(|choice| chosen.contains(choice)).filter_map(of_choice).collect()
+}
+
+/// How likely the likeliest row is a person's of whom two terms are known, or one where no more is promised.
+pub fn likeliest(model: &Model) -> Risk {
+    let singles = || (0..model.release().dictionary.len() as TermId).map(|term| [term]);
+    if model.release().header.m < 2 { identity::worst(model, singles()) } else { pairs_of_release(model) }
+}
+
+/// What was found. Nothing in it is about one person.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// The size of the crowd.
+    pub k: u32,
+    /// How many terms the adversary may know.
+    pub m: u32,
+    /// Records of the original.
+    pub records: u64,
+    /// Simple clusters.
+    pub clusters: u64,
+    /// Nothing certain beyond the limit, and no row likelier than 1/k.
+    pub holds: bool,
+    /// How many different statements are certain.
+    pub certain: u64,
+    /// How many are put up with.
+    pub limit: u64,
+    /// What each attack found.
+    pub attacks: Vec<OfAttack>,
+    /// Whose row it may be.
+    pub identity: Option<Risk>,
+    /// Clusters with certain statements, the worst first.
+    pub worst: Vec<Cluster>,
+}
+
+/// What one attack found.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfAttack {
+    /// Its name.
+    pub attack: &'static str,
+    /// What kind of statement it makes.
+    pub says: Says,
+    /// How many.
+    pub statements: u64,
+    /// About how many clusters.
+    pub clusters_touched: u64,
+    /// How far it got.
+    pub coverage: Coverage,
+    /// With the original: how true it is.
+    pub score: Option<Score>,
+    /// With the original: how true blind guesses are.
+    pub baseline: Option<Rate>,
+}
+
+/// What is certain about one cluster.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cluster {
+    /// Numbered from 0, depth first through the release.
+    pub cluster: u32,
+    /// Which attacks found it.
+    pub attacks: BTreeSet<&'static str>,
+    /// Different terms that whoever has those of a statement has as well.
+    pub learned: u64,
+    /// With the original: how many people true statements are about.
+    pub people: Option<u64>,
+    /// What is stated.
+    pub statements: Vec<Statement>,
+}
+
+/// Fewer than k people of the cluster have these terms.
+#[derive(Debug, Clone, Serialize)]
+pub struct Statement {
+    /// The terms.
+    pub terms: Vec<String>,
+    /// What whoever has them has as well.
+    pub learned: Vec<String>,
+}
+
+impl Summary {
+    /// Puts findings together; with the original they are judged.
+    pub fn new(
+        found: &[Findings],
+        identity: Option<Risk>,
+        truth: Option<&Truth<'_>>,
+        release: &Disassociated,
+        limit: u64,
+    ) -> Self {
+        let header = release.header;
+        let of_attack = |findings: &Findings| OfAttack {
+            attack: findings.attack,
+            says: findings.says,
+            statements: findings.found.len() as u64,
+            clusters_touched: findings.found.iter().map(|finding| finding.leaf).collect::<HashSet<_>>().len() as u64,
+            coverage: findings.coverage,
+            score: truth.map(|truth| judge(findings, truth, header.k)),
+            baseline: truth.map(|truth| baseline(findings, truth, header.k, BASELINE_SEED)),
+        };
+        let worst = clusters(found, truth, release);
+        let certain = worst.iter().map(|cluster| cluster.statements.len() as u64).sum();
+        Summary {
+            k: header.k,
+            m: header.m,
+            records: header.records,
+            clusters: release.roots.iter().map(|root| root.leaves().len() as u64).sum(),
+            holds: certain <= limit && identity.is_none_or(|risk| risk.above == 0),
+            certain,
+            limit,
+            attacks: found.iter().map(of_attack).collect(),
+            identity,
+            worst,
+        }
+    }
+}
+
+/// Clusters with what is certain about them: those with most people touched first, if that is known, otherwise those with
+/// most terms learned.
+fn clusters(found: &[Findings], truth: Option<&Truth<'_>>, release: &Disassociated) -> Vec<Cluster> {
+    type OfCluster<'f> = BTreeMap<&'f [TermId], (BTreeSet<TermId>, &'f Finding)>;
+    let mut by_cluster: HashMap<u32, (BTreeSet<&'static str>, OfCluster<'_>)> = HashMap::new();
+    for findings in found.iter().filter(|findings| findings.says == Says::FewerThanK) {
+        for finding in &findings.found {
+            let (attacks, statements) = by_cluster.entry(finding.leaf).or_default();
+            attacks.insert(findings.attack);
+            // What several attacks state is one statement; they may have learned different terms.
+            let (learned, _) = statements.entry(&finding.terms).or_insert_with(|| (BTreeSet::new(), finding));
+            learned.extend(&finding.learned);
+        }
+    }
+    let texts = |terms: &mut dyn Iterator<Item = TermId>| -> Vec<String> {
+        terms.map(|term| release.dictionary.text(term).to_owned()).collect()
+    };
+    let cluster = |(cluster, (attacks, statements)): (u32, (BTreeSet<&'static str>, OfCluster<'_>))| {
+        let people = truth.map(|truth| {
+            let of_statement =
+                |(_, finding): &(_, &Finding)| concerned(Says::FewerThanK, finding, truth, release.header.k);
+            statements.values().flat_map(of_statement).collect::<HashSet<_>>().len() as u64
+        });
+        let learned: HashSet<TermId> = statements.values().flat_map(|(learned, _)| learned).copied().collect();
+        let statement = |(terms, (learned, _)): (&&[TermId], &(BTreeSet<TermId>, &Finding))| Statement {
+            terms: texts(&mut terms.iter().copied()),
+            learned: texts(&mut learned.iter().copied()),
+        };
+        let learned = learned.len() as u64;
+        Cluster { cluster, attacks, learned, people, statements: statements.iter().map(statement).collect() }
+    };
+    let mut clusters: Vec<Cluster> = by_cluster.into_iter().map(cluster).collect();
+    clusters.sort_by_key(|cluster| {
+        std::cmp::Reverse((cluster.people, cluster.learned, std::cmp::Reverse(cluster.cluster)))
+    });
+    clusters
+}

@@ -1,0 +1,136 @@
+//! One file says everything: what to read, how to protect it, what to try against it, what it must still be good for.
+//!
+//! `recipe.toml` is read in two steps: as written ([`written`]), where every key may be missing, and resolved ([`Recipe`]),
+//! where none is. Defaults stand in one place, [`resolve`].
+
+pub mod resolve;
+pub mod written;
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::attack::summary::Choice;
+use crate::protect::disassociation::DiversityRule;
+use crate::read;
+use crate::release::Promise;
+
+pub use resolve::{read_recipe, resolve};
+pub use written::Written;
+
+/// A recipe with nothing left open.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recipe {
+    /// What to read.
+    pub input: Input,
+    /// How to protect it.
+    pub protect: Protect,
+    /// What to try against it, and what is put up with.
+    pub attack: Attack,
+    /// What it must still be good for.
+    pub measure: Measure,
+    /// How often to mend what attacks broke.
+    pub repair: Repair,
+    /// Where it goes.
+    pub output: Output,
+}
+
+/// What to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// The file; relative ones start at the folder of the recipe.
+    pub file: PathBuf,
+    /// How it is read, where its name and content do not say it.
+    #[serde(skip)]
+    pub options: read::Options,
+}
+
+/// How to protect it: disassociation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Protect {
+    /// The size of the crowd.
+    pub k: u32,
+    /// How many terms an adversary may know.
+    pub m: u32,
+    /// How large groups may become.
+    pub max_cluster: u32,
+    /// Which reading of the guarantee is promised.
+    pub promise: Promise,
+    /// Whether groups may share chunks.
+    pub refine: bool,
+    /// Terms that are never to be linked with others.
+    pub sensitive: Vec<String>,
+    /// Nobody is linked to one of them with a probability above 1/l.
+    pub l_diversity: Option<u32>,
+    /// How that probability is bounded.
+    pub diversity_rule: DiversityRule,
+}
+
+/// What to try against it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Attack {
+    /// The attacks.
+    pub run: Vec<Choice>,
+    /// How long worlds searches for each set of terms.
+    pub steps: u64,
+    /// How many certain statements are put up with.
+    pub most_certain: u64,
+    /// How likely a row may be a person's at most.
+    pub most_likely: f64,
+}
+
+/// What to compare, and what must not get worse than this.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measure {
+    /// How many of the most frequent itemsets to compare.
+    pub top: usize,
+    /// How many reconstructions to average at most.
+    pub reconstructions: u64,
+    /// How many random itemsets to count.
+    pub queries: usize,
+    /// Where randomness starts.
+    pub seed: u64,
+    /// Limits, each only if it is set.
+    pub at_most: AtMost,
+}
+
+/// The worst utility that is put up with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct AtMost {
+    /// The share of the most frequent itemsets that are lost, by expected supports (tKd-e).
+    pub itemsets_lost: Option<f64>,
+    /// The share of terms that no chunk shows (tlost).
+    pub terms_lost: Option<f64>,
+    /// The relative error of supports of pairs of the twenty most frequent terms (re-e).
+    pub pair_error: Option<f64>,
+    /// The median relative error of counts of random itemsets.
+    pub query_error: Option<f64>,
+}
+
+/// How often to mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// Rounds at most; 0 never mends.
+    pub rounds: u32,
+}
+
+/// Where it goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Output {
+    /// The folder of the package; relative ones start at the folder of the recipe.
+    pub folder: PathBuf,
+    /// How the data of the release are stored: `jsonl` or `parquet`.
+    pub format: OutputFormat,
+}
+
+/// How the data of a release are stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputFormat {
+    /// data.jsonl
+    #[default]
+    Jsonl,
+    /// data.parquet
+    Parquet,
+}

@@ -1,0 +1,201 @@
+//! From a recipe as written to one with nothing left open: all defaults, and all checks that need no data.
+//!
+//! Promises:   what is returned can be run; an error names the key, its line if there is a file, and what to write instead
+//! Checked by: tests/recipes.rs
+
+use std::path::Path;
+
+use super::written::{self, Promised, Written, parse, place_of};
+use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair};
+use crate::attack::summary::Choice;
+use crate::attack::worlds::Worlds;
+use crate::data::Dataset;
+use crate::error::{Error, Place, Result};
+use crate::measure;
+use crate::protect::disassociation::{Diversity, Params};
+use crate::read;
+use crate::release::Promise;
+
+/// Every default that is not one of a method's own.
+mod default {
+    pub(super) const K: u32 = 5;
+    pub(super) const M: u32 = 2;
+    pub(super) const ROUNDS: u32 = 3;
+    pub(super) const FOLDER: &str = "out";
+    /// One draw, and the closed forms.
+    pub(super) const RECONSTRUCTIONS: u64 = 1;
+}
+
+/// Reads a recipe and resolves it. Relative paths start at its folder.
+pub fn read_recipe(path: &Path) -> Result<Recipe> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the recipe", e))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::input(Place::file(&name), "is not valid UTF-8").with_hint("save the recipe as UTF-8"))?;
+    let written = parse(&text, &name)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    resolve(&written, folder, &|key| place_of(&text, &name, key))
+}
+
+/// Fills in what is missing and refuses what has no meaning. `place` says where a key stands.
+pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) -> Result<Recipe> {
+    let refuse = |key: &str, problem: &str, hint: &str| -> Error {
+        Error::input(place(key), format!("{key}: {problem}")).with_hint(hint)
+    };
+    let protect = protect(&written.protect);
+    protect.params().check().map_err(|error| match error {
+        Error::Recipe { key, problem, hint } => refuse(key_of(key), &problem, hint.as_deref().unwrap_or_default()),
+        other => other,
+    })?;
+    if protect.l_diversity.is_some() && protect.sensitive.is_empty() {
+        return Err(refuse("protect.l_diversity", "needs sensitive terms", "name them: sensitive = [\"...\"]"));
+    }
+    if written.protect.sensitive.as_ref().is_some_and(Vec::is_empty) {
+        return Err(refuse("protect.sensitive", "names no term", "name terms, or remove the key"));
+    }
+
+    let separator = |key: &str, text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => match read::separator(text) {
+            Some(byte) => Ok(Some(byte)),
+            None => Err(refuse(key, "is not one character", "write one character, or \"tab\" or \"space\"")),
+        },
+    };
+    let file = written.input.file.as_ref().filter(|file| !file.trim().is_empty());
+    let Some(file) = file else {
+        return Err(refuse("input.file", "is missing", "name the data: file = \"patients.csv\" under [input]"));
+    };
+    let defaults = read::Options::default();
+    let options = read::Options {
+        format: written.input.format,
+        separator: separator("input.separator", &written.input.separator)?,
+        column: written.input.column.clone(),
+        id_column: written.input.id_column.clone(),
+        item_column: written.input.item_column.clone(),
+        list_separator: separator("input.list_separator", &written.input.list_separator)?,
+        max_record_terms: written.input.max_record_terms.unwrap_or(defaults.max_record_terms),
+    };
+    if options.max_record_terms == 0 {
+        return Err(refuse("input.max_record_terms", "must be at least 1", "remove the key: 100000 is allowed"));
+    }
+
+    let attack = attack(&written.attack, protect.k);
+    if written.attack.run.as_ref().is_some_and(Vec::is_empty) {
+        let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
+        return Err(refuse("attack.run", "names no attack", hint));
+    }
+    if !(attack.most_likely > 0.0 && attack.most_likely <= 1.0) {
+        let hint = "write a probability above 0 and up to 1, as 0.2 for one in five";
+        return Err(refuse("attack.most_likely", "is not a probability", hint));
+    }
+
+    let measure = measure(&written.measure);
+    if measure.top == 0 {
+        return Err(refuse("measure.top", "must be at least 1", "1000 is usual"));
+    }
+    let AtMost { itemsets_lost, terms_lost, pair_error, query_error } = measure.at_most;
+    let limits = [
+        ("measure.at_most.itemsets_lost", itemsets_lost, 1.0),
+        ("measure.at_most.terms_lost", terms_lost, 1.0),
+        ("measure.at_most.pair_error", pair_error, 2.0),
+        ("measure.at_most.query_error", query_error, f64::MAX),
+    ];
+    for (key, limit, most) in limits {
+        if limit.is_some_and(|limit| !(0.0..=most).contains(&limit)) {
+            let hint = "write a number from 0 on, as 0.1 for a tenth; shares end at 1, errors of pairs at 2";
+            return Err(refuse(key, "is out of range", hint));
+        }
+    }
+    let output = &written.output;
+    let named = output.folder.as_deref().unwrap_or(default::FOLDER);
+    if named.trim().is_empty() {
+        return Err(refuse("output.folder", "is empty", "name the folder of the package: folder = \"out\""));
+    }
+    Ok(Recipe {
+        input: Input { file: folder.join(file), options },
+        protect,
+        attack,
+        measure,
+        repair: Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS) },
+        output: Output { folder: folder.join(named), format: output.format.unwrap_or_default() },
+    })
+}
+
+/// The key of the recipe for a parameter that the method names as a flag.
+fn key_of(flag: &str) -> &'static str {
+    match flag {
+        "-k" => "protect.k",
+        "-m" => "protect.m",
+        "--max-cluster" => "protect.max_cluster",
+        "--l-diversity" => "protect.l_diversity",
+        _ => "protect",
+    }
+}
+
+fn protect(written: &written::Protect) -> Protect {
+    let (k, m) = (written.k.unwrap_or(default::K), written.m.unwrap_or(default::M));
+    let defaults = Params::new(k, m);
+    Protect {
+        k,
+        m,
+        max_cluster: written.max_cluster.unwrap_or(defaults.max_cluster),
+        promise: match written.promise {
+            Some(Promised::Published) => Promise::Published,
+            Some(Promised::AlgorithmAware) | None => Promise::AlgorithmAware,
+        },
+        refine: written.refine.unwrap_or(defaults.refine),
+        sensitive: written.sensitive.clone().unwrap_or_default(),
+        l_diversity: written.l_diversity,
+        diversity_rule: written.diversity_rule.unwrap_or_default(),
+    }
+}
+
+impl Protect {
+    /// The parameters of the method, without sensitive terms: these are known once the data is.
+    pub fn params(&self) -> Params {
+        Params {
+            max_cluster: self.max_cluster,
+            refine: self.refine,
+            algorithm_aware: self.promise == Promise::AlgorithmAware,
+            diversity: self.l_diversity.map(|l| Diversity { l, rule: self.diversity_rule }),
+            ..Params::new(self.k, self.m)
+        }
+    }
+
+    /// The same with the sensitive terms of the data.
+    pub fn params_for(&self, data: &Dataset) -> Result<Params> {
+        let mut sensitive = Vec::with_capacity(self.sensitive.len());
+        for (text, position) in self.sensitive.iter().zip(1..) {
+            // The position only: the list says what somebody wants to hide.
+            let term = data.dictionary.get(text.trim()).ok_or_else(|| {
+                let problem = format!("entry {position} of the list does not occur in the data");
+                Error::recipe("protect.sensitive", problem, "check the spelling, or remove it from the list")
+            })?;
+            sensitive.push(term);
+        }
+        sensitive.sort_unstable();
+        sensitive.dedup();
+        Ok(Params { sensitive, ..self.params() })
+    }
+}
+
+fn attack(written: &written::Attack, k: u32) -> Attack {
+    Attack {
+        run: written.run.clone().unwrap_or_else(|| Choice::ALL.to_vec()),
+        steps: written.steps.unwrap_or(Worlds::default().steps),
+        most_certain: written.most_certain.unwrap_or(0),
+        most_likely: written.most_likely.unwrap_or(1.0 / f64::from(k.max(1))),
+    }
+}
+
+fn measure(written: &written::Measure) -> Measure {
+    let defaults = measure::Options::default();
+    let written::AtMost { itemsets_lost, terms_lost, pair_error, query_error } = written.at_most;
+    Measure {
+        top: written.top.unwrap_or(defaults.top),
+        reconstructions: written.reconstructions.unwrap_or(default::RECONSTRUCTIONS),
+        queries: written.queries.unwrap_or(defaults.queries),
+        seed: written.seed.unwrap_or(defaults.seed),
+        at_most: AtMost { itemsets_lost, terms_lost, pair_error, query_error },
+    }
+}

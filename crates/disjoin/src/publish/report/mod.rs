@@ -2,6 +2,17 @@
 //!
 //! A [`Story`] is everything that a run found out. Told in full it belongs into custody: utility and risk were counted in the
 //! original. The public page tells only what follows from the release and its claim.
+//!
+//! The words stand in one place ([`words`] and what it is made of); [`html`] and [`markdown`] only dress them, and [`json`]
+//! tells the same to programs. No page shows a term of the data.
+
+mod html;
+mod json;
+mod markdown;
+mod sections;
+mod utility;
+mod verdict;
+mod words;
 
 use serde::Serialize;
 
@@ -12,6 +23,20 @@ use crate::recipe::Recipe;
 use crate::release::Claim;
 use crate::repair;
 use crate::verify::Verdict;
+
+pub use html::html;
+pub use json::{Told, json};
+pub use markdown::markdown;
+
+/// Who reads a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audience {
+    /// Those who may know what was counted in the original: for custody.
+    Inside,
+    /// Everybody who gets the release: only what follows from it and from its claim.
+    Public,
+}
 
 /// What a run did and found out. Nothing in it is about one person, but for the terms of [`Summary::worst`], which no page
 /// shows.

@@ -248,6 +248,16 @@ fn the_public_is_told_nothing_that_was_counted_in_the_original() {
     }
 }
 
+/// A release that was never published is nobody's business.
+#[test]
+fn the_public_is_told_of_the_last_release_only() {
+    let mut story = mended();
+    let pages = forms(&story, Audience::Public);
+    story.rounds.remove(0);
+    story.rounds[0].repaired = None;
+    assert_eq!(forms(&story, Audience::Public), pages);
+}
+
 #[test]
 fn the_public_is_not_told_names_of_files() {
     let mut story = good();

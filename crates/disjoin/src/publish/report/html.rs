@@ -86,14 +86,18 @@ fn add(out: &mut String, part: &Part, n_tables: &mut u32) {
 }
 
 fn rendered(table: &Table, number: u32) -> String {
-    let is_number = |kind: Kind| if kind == Kind::Number { " class=\"n\"" } else { "" };
+    let class_of = |kind: Kind| match kind {
+        Kind::Number => " class=\"n\"",
+        Kind::Sentence => " class=\"s\"",
+        Kind::Words | Kind::Code | Kind::Kept => "",
+    };
     let mut out = format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"table-{number}\">\n<table>\n\
-         <caption id=\"table-{number}\">{}</caption>\n<thead><tr>",
+         <caption id=\"table-{number}\"><span>{}</span></caption>\n<thead><tr>",
         escaped(&table.caption)
     );
     for (name, kind) in &table.columns {
-        let _ = write!(out, "<th scope=\"col\"{}>{name}</th>", is_number(*kind));
+        let _ = write!(out, "<th scope=\"col\"{}>{name}</th>", class_of(*kind));
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
@@ -104,7 +108,7 @@ fn rendered(table: &Table, number: u32) -> String {
                 Kind::Kept if cell == NOT_KEPT => format!("<strong class=\"bad\">{cell}</strong>"),
                 _ => escaped(cell),
             };
-            let class = is_number(*kind);
+            let class = class_of(*kind);
             let _ = match i {
                 0 => write!(out, "<th scope=\"row\"{class}>{shown}</th>"),
                 _ => write!(out, "<td{class}>{shown}</td>"),

@@ -3,8 +3,8 @@
 //! A [`Story`] is everything that a run found out. Told in full it belongs into custody: utility and risk were counted in the
 //! original. The public page tells only what follows from the release and its claim.
 //!
-//! The words stand in one place ([`words`] and what it is made of); [`html`] and [`markdown`] only dress them, and [`json`]
-//! tells the same to programs. No page shows a term of the data.
+//! The words stand in one place (`words.rs`, and the sections that it puts in order); HTML and Markdown only dress them, and
+//! JSON tells the same to programs. No page shows a term of the data.
 
 mod html;
 mod json;

@@ -35,7 +35,8 @@ pub(super) fn facts(story: &Story, audience: Audience) -> Vec<(&'static str, Str
         };
         facts.push(("Attacks", certain));
         if let Some(risk) = round.attacks.identity {
-            facts.push(("Likeliest row", format!("{} sure at most whose it is", percent(risk.worst))));
+            let worst = percent(risk.worst);
+            facts.push(("Likeliest row", format!("{worst} likely, at most, to be that of a known person")));
         }
     }
     if audience == Audience::Inside {
@@ -175,6 +176,9 @@ pub(super) fn attacks(story: &Story, audience: Audience) -> Section {
         ),
         Part::Points(names.map(|name| (name.to_owned(), tries(name, k))).collect()),
     ];
+    if story.claim.parameters.sensitive.is_some() && story.recipe.attack.run.contains(&Choice::Worlds) {
+        parts.push(text("Sensitive terms may be frequent; worlds takes them for rare, and may state too much."));
+    }
     let rounds = match audience {
         Audience::Inside => &story.rounds[..],
         Audience::Public => story.rounds.last().map_or(&[][..], std::slice::from_ref),
@@ -236,12 +240,17 @@ fn outcome(found: &Summary) -> String {
         });
     }
     if let Some(of) = found.attacks.iter().find(|of| of.says == Says::Together && of.statements > 0) {
-        sentences.push(format!("{} made {}.", capital(of.attack), count(of.statements, "guess", "guesses")));
+        sentences.push(format!("{} made {}.", capital(shown(of.attack)), count(of.statements, "guess", "guesses")));
     }
     if sentences.is_empty() {
         sentences.push(String::from("No attack of this run makes statements about groups."));
     }
     sentences.join(" ")
+}
+
+/// The name of an attack, without that of its variant.
+fn shown(attack: &'static str) -> &'static str {
+    attack.split('-').next().unwrap_or(attack)
 }
 
 fn capital(name: &str) -> String {
@@ -253,27 +262,29 @@ fn capital(name: &str) -> String {
 fn outcomes(found: &Summary, place: &str) -> Option<Part> {
     let row = |of: &OfAttack| {
         let says = match of.says {
-            Says::FewerThanK => format!("fewer than {} have it", found.k),
+            Says::FewerThanK => format!("fewer than {}", found.k),
             Says::Together => String::from("a guess"),
         };
+        // Guesses settle nothing.
+        let groups = |n: u64| if of.says == Says::Together { String::from("\u{2013}") } else { number(n) };
         vec![
-            of.attack.to_owned(),
+            shown(of.attack).to_owned(),
             says,
             number(of.statements),
             number(of.clusters_touched),
-            number(of.coverage.proved),
-            number(of.coverage.open),
+            groups(of.coverage.proved),
+            groups(of.coverage.open),
         ]
     };
     (!found.attacks.is_empty()).then(|| {
         Part::Table(Table {
-            caption: format!("What each attack found{place}"),
+            caption: format!("What each attack found{place}; a group is settled if nothing is left to find in it"),
             columns: vec![
                 ("Attack", Kind::Words),
                 ("It states", Kind::Words),
                 ("Statements", Kind::Number),
                 ("Groups touched", Kind::Number),
-                ("Groups proved safe", Kind::Number),
+                ("Groups settled", Kind::Number),
                 ("Groups left open", Kind::Number),
             ],
             rows: found.attacks.iter().map(row).collect(),
@@ -291,7 +302,7 @@ fn truths(found: &Summary, place: &str) -> Vec<Part> {
             _ => format!("{} to {}", percent(score.precision.low), percent(score.precision.high)),
         };
         Some(vec![
-            of.attack.to_owned(),
+            shown(of.attack).to_owned(),
             number(score.right),
             rate(&score.precision),
             interval,
@@ -351,7 +362,7 @@ pub(super) fn limits(story: &Story) -> Section {
             caption: String::from("Limits, and what this run came to"),
             columns: vec![
                 ("Key", Kind::Code),
-                ("Meaning", Kind::Words),
+                ("Meaning", Kind::Sentence),
                 ("At most", Kind::Number),
                 ("Value", Kind::Number),
                 ("Verdict", Kind::Kept),
@@ -414,19 +425,19 @@ pub(super) fn not_promised(story: &Story) -> Section {
                  all in a group share a term, all in it have it.",
             ),
             Some((n, sensitive)) => {
-                let terms = count(n, "term that was named as sensitive", "terms that were named as sensitive");
+                let terms = format!("what was named as sensitive ({})", count(n, "term", "terms"));
                 match (sensitive.l, sensitive.rule.as_deref()) {
                     (None, _) => format!(
-                        "What else a person has may be concluded. For the {terms} it is promised that they are linked \
-                         to no other term, but not how likely somebody of a group has one."
+                        "What else a person has may be concluded. For {terms} it is promised that no link to other \
+                         terms is published, but not how likely somebody of a group has it."
                     ),
                     (Some(l), Some("size")) => format!(
-                        "Only for the {terms} there is a promise: a group with one of them has at least {l} people. \
-                         If several of them have it, each is linked to it with a probability above 1/{l}."
+                        "Only for {terms} there is a promise: a group in which it occurs has at least {l} people. If \
+                         several of them have the same, each is linked to it with a probability above 1/{l}."
                     ),
                     (Some(l), _) => format!(
-                        "Only for the {terms} there is a promise: nobody is linked to one of them with a probability \
-                         above 1/{l}. To check that, the original is needed."
+                        "Only for {terms} there is a promise: nobody is linked to it with a probability above 1/{l}. \
+                         To check that, the original is needed."
                     ),
                 }
             }
@@ -494,7 +505,7 @@ pub(super) fn verification(story: &Story, audience: Audience) -> Section {
         caption: String::from("Conditions that were checked"),
         columns: vec![
             ("Condition", Kind::Code),
-            ("Meaning", Kind::Words),
+            ("Meaning", Kind::Sentence),
             ("Checked", Kind::Number),
             ("Violated", Kind::Number),
             ("Verdict", Kind::Kept),
@@ -508,7 +519,7 @@ pub(super) fn verification(story: &Story, audience: Audience) -> Section {
     if !findings.is_empty() {
         parts.push(Part::Table(Table {
             caption: String::from("The first violations, by their line in the data of the release"),
-            columns: vec![("Line", Kind::Number), ("Condition", Kind::Code), ("What is wrong", Kind::Words)],
+            columns: vec![("Line", Kind::Number), ("Condition", Kind::Code), ("What is wrong", Kind::Sentence)],
             rows: findings,
         }));
     }
@@ -599,7 +610,7 @@ pub(super) fn parameters(story: &Story, audience: Audience) -> Section {
     };
     let table = Table {
         caption: String::from("Parameters"),
-        columns: vec![("Key", Kind::Code), ("Meaning", Kind::Words), ("Value", Kind::Words)],
+        columns: vec![("Key", Kind::Code), ("Meaning", Kind::Sentence), ("Value", Kind::Words)],
         rows,
     };
     Section { id: "parameters", heading: "The parameters", parts: vec![text(says), Part::Table(table)] }

@@ -49,7 +49,9 @@ pub(super) fn judge(story: &Story, audience: Audience) -> Judged {
         });
     }
     let (sentence, because) = match (holds, audience) {
-        (false, _) => (format!("This release must not leave the building: {}.", reasons.join("; ")), Vec::new()),
+        (false, _) => {
+            (format!("This release must not leave the building: {}.", reasons.join("; ")), touched(story, audience))
+        }
         (true, Audience::Inside) => (String::from("The promise holds and every limit is kept."), because(story)),
         (true, Audience::Public) => (String::from("The promise of this release holds."), because(story)),
     };
@@ -79,7 +81,8 @@ fn reasons(story: &Story) -> Vec<Reason> {
     // The recipe's limits, not those of the summary: by these a run is judged.
     if attacks.certain > story.recipe.attack.most_certain {
         let by: BTreeSet<&str> = attacks.worst.iter().flat_map(|cluster| &cluster.attacks).copied().collect();
-        let by: Vec<&str> = by.into_iter().collect();
+        // In the order of strength.
+        let by: Vec<&str> = attacks.attacks.iter().map(|of| of.attack).filter(|attack| by.contains(attack)).collect();
         let (attack, statements) =
             (if by.len() == 1 { "attack" } else { "attacks" }, certain_statements(attacks.certain));
         let limit = match story.recipe.attack.most_certain {
@@ -106,6 +109,18 @@ fn reasons(story: &Story) -> Vec<Reason> {
         }
     }
     reasons
+}
+
+/// Whom a release that does not hold gives away, for those who may know.
+fn touched(story: &Story, audience: Audience) -> Vec<String> {
+    let Some(round) = story.rounds.last().filter(|_| audience == Audience::Inside) else { return Vec::new() };
+    match round.attacks.worst.iter().filter_map(|cluster| cluster.people).sum() {
+        0 => Vec::new(),
+        n => {
+            let people = count(n, "person", "people");
+            vec![format!("By the original, {people} would be given away by certain statements that are true.")]
+        }
+    }
 }
 
 /// Why a release that holds does, in what follows from it.

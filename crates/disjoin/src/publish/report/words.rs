@@ -51,6 +51,8 @@ pub(super) struct Table {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Words,
+    /// Words that need room.
+    Sentence,
     Number,
     /// Something to be written as it is, as a key of the recipe.
     Code,
@@ -130,8 +132,7 @@ pub(super) fn percent(share: f64) -> String {
         percent if !percent.is_finite() => String::from("unknown"),
         percent if percent > 0.0 && percent < 0.05 => String::from("less than 0.1 %"),
         percent if percent < 100.0 && percent > 99.95 => String::from("more than 99.9 %"),
-        percent if percent == percent.round() => format!("{percent:.0} %"),
-        percent => format!("{percent:.1} %"),
+        percent => format!("{} %", format!("{percent:.1}").trim_end_matches(".0")),
     }
 }
 
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn shares_are_rounded_but_not_to_nothing_or_all() {
-        let shown = [0.0, 0.00001, 1.0 / 3.0, 0.25, 0.99999, 1.0].map(percent);
+        let shown = [0.0, 0.00001, 1.0 / 3.0, 0.250_000_001, 0.99999, 1.0].map(percent);
         assert_eq!(shown, ["0 %", "less than 0.1 %", "33.3 %", "25 %", "more than 99.9 %", "100 %"]);
         assert_eq!((share(1, 2), share(0, 0)), ("50 %".to_owned(), "0 %".to_owned()));
     }

@@ -53,14 +53,14 @@ pub(super) fn promise(story: &Story) -> Section {
     let (k, m) = (claim.parameters.k, claim.parameters.m);
     let known = if m == 1 { String::from("one thing") } else { format!("up to {} things", number(u64::from(m))) };
     let short = match claim.promise {
-        Promise::None => String::from("In short: nothing is promised, and nobody is protected."),
+        Promise::None => String::from("The promise in short: nothing is promised, and nobody is protected."),
         Promise::Published => format!(
-            "In short: somebody who knows {known} about a person and reads the release cannot narrow the candidates \
-             down to fewer than {k}, unless by reckoning back through the program that made it."
+            "The promise in short: somebody who knows {known} about a person and reads the release cannot narrow the \
+             candidates down to fewer than {k}, unless by reckoning back through the program that made it."
         ),
         Promise::AlgorithmAware => format!(
-            "In short: somebody who knows {known} about a person and reads the release cannot narrow the candidates \
-             down to fewer than {k}, not even with knowledge of how the program cuts records into parts."
+            "The promise in short: somebody who knows {known} about a person and reads the release cannot narrow the \
+             candidates down to fewer than {k}, not even with knowledge of how the program cuts records into parts."
         ),
     };
     let parts = vec![
@@ -198,8 +198,9 @@ pub(super) fn attacks(story: &Story, audience: Audience) -> Section {
     }
     if audience == Audience::Inside && rounds.len() > 1 {
         parts.push(text(
-            "Only the release of the last round may be published. Two releases of the same people can be laid side by \
-             side, so those of earlier rounds must not be kept outside, and must be withdrawn if they were.",
+            "If any of these releases is published, then only that of the last round. Two releases of the same people \
+             can be laid side by side, so those of earlier rounds must not be kept outside, and must be withdrawn if \
+             they were.",
         ));
     }
     Section { id: "attacks", heading: "What the attacks tried and found", parts }
@@ -232,8 +233,8 @@ fn outcome(found: &Summary) -> String {
                 count(found.clusters, "group", "groups")
             ),
             n => format!(
-                "The attacks made {} about {clusters}: that fewer than {} people of the group have certain terms, \
-                 though somebody has them.",
+                "The attacks made {} about {clusters}. Each says that fewer than {} people of a group, but somebody, \
+                 have the terms that it names.",
                 count(n, "certain statement", "certain statements"),
                 found.k
             ),
@@ -610,7 +611,7 @@ pub(super) fn parameters(story: &Story, audience: Audience) -> Section {
     };
     let table = Table {
         caption: String::from("Parameters"),
-        columns: vec![("Key", Kind::Code), ("Meaning", Kind::Sentence), ("Value", Kind::Words)],
+        columns: vec![("Key", Kind::Code), ("Meaning", Kind::Sentence), ("Value", Kind::Sentence)],
         rows,
     };
     Section { id: "parameters", heading: "The parameters", parts: vec![text(says), Part::Table(table)] }
@@ -654,7 +655,7 @@ pub(super) fn glossary(story: &Story) -> Section {
         ("Row (subrecord)", "What stands in one part of one person's record.".to_owned()),
         (
             "Certain statement",
-            format!("What an attack proves: that fewer than {k} people of a group, but somebody, have certain terms."),
+            format!("What an attack proves: fewer than {k} people of a group, but somebody, have the terms it names."),
         ),
         ("Possible original", "Data that would have led to the same release.".to_owned()),
     ];

@@ -2,26 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use disjoin::data::{Risk, risk};
 use disjoin::generate::hospital;
-use disjoin::measure::{self, Report, measure};
-use disjoin::protect::disassociation::Params;
-use disjoin::publish::{Destination, Encoding, find_release};
+use disjoin::publish::Destination;
+use disjoin::publish::report::Story;
 use disjoin::read::{Options, read_bytes};
-use disjoin::release::open::open;
-use disjoin::verify::{Truth, Verdict};
+use disjoin::recipe::written::parse;
+use disjoin::recipe::{Recipe, resolve};
+use disjoin::run::run_on;
 use disjoin::{Error, Result};
-use serde_json::json;
 
 use crate::Outcome;
-use crate::protect::{Made, disassociate, make_parent};
+use crate::protect::make_parent;
+use crate::run::tell as tell_story;
 use crate::talk::{Talk, count, number, percent};
-use crate::verify::check;
 
-/// See the whole way once: a made-up hospital, its risk, a release, the proof, and what is left
+/// See the whole way once: a made-up hospital, its risk, a release, an attack, its repair, the proof, and what is left
 ///
-/// Generates patients who do not exist, shows how many of them two diagnoses would single out, protects them with k = 5
-/// and m = 2, verifies the release against the original, and measures what it is still good for.
+/// Generates patients who do not exist, shows how many of them two diagnoses would single out, protects them with k = 5 and
+/// m = 2 as the paper does, attacks the release, mends what the attack found, proves the promise, measures what is left, and
+/// writes a report.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,8 +40,8 @@ Examples:
   disjoin demo
   disjoin demo --patients 100000 --seed 7 -o /tmp/demo";
 
+/// As in the recipe below.
 const K: u32 = 5;
-const M: u32 = 2;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     make_parent(&args.out)?;
@@ -55,45 +54,58 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let options = Options { column: Some("diagnoses".into()), ..Options::default() };
     let (data, intake) = read_bytes("original.csv", &original, &options)?;
 
-    talk.step("looking for patients whom two diagnoses single out");
-    let before = risk(&data, K, M);
-    let params = Params { algorithm_aware: true, ..Params::new(K, M) };
-    let made = disassociate(&data, &params, talk)?;
-    let leaf_of = made.leaf_of.clone();
-    talk.step("writing the package");
-    let made = Made::new(&data, &params, made, intake);
-    made.publish(&destination, Encoding::JsonLines, Some(&original))?;
-
-    talk.step("verifying the release from its files");
-    let (folder, _) = find_release(&args.out)?;
-    let verdict = check(&folder, Some(Truth { original: &data, leaf_of: Some(&leaf_of) }))?;
-    talk.step("measuring what is left");
-    let mut roots = open(&folder)?.roots;
-    let utility = measure(&mut roots, &data, &measure::Options { reconstructions: 1, ..measure::Options::default() })?;
+    let recipe = recipe(&args.out)?;
+    let tell = &mut |stage: &str| talk.step(stage);
+    let story = run_on(&recipe, &data, intake, Some(&original), &destination, tell)?;
     if talk.is_json() {
-        talk.print_json(&json!({
-            "out": args.out.to_string_lossy(),
-            "before": before,
-            "promised": made.claim().promised,
-            "stats": made.stats(),
-            "verdict": verdict,
-            "utility": utility,
-        }))?;
-    } else {
-        talk.print(&text(&args.out, &before, &made, &verdict, &utility))?;
+        return tell_story(&story, &args.out, talk);
     }
-    Ok(if verdict.holds { Outcome::Holds } else { Outcome::Broken })
+    talk.print(&text(&args.out, &story))?;
+    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
 }
 
-fn text(out: &Path, before: &Risk, made: &Made, verdict: &Verdict, utility: &Report) -> String {
-    let out = out.display();
-    let after = match verdict.holds {
-        true => format!(
+/// The paper's cut, which an adversary who knows it can attack, so that there is something to mend.
+const RECIPE: &str = "\
+[input]
+file = \"custody/original.csv\"
+column = \"diagnoses\"
+
+[protect]
+k = 5
+m = 2
+promise = \"published\"
+
+[repair]
+rounds = 3
+";
+
+fn recipe(out: &Path) -> Result<Recipe> {
+    let written = parse(RECIPE, "the demonstration")?;
+    let mut recipe = resolve(&written, out, &|_| disjoin::Place::file("the demonstration"))?;
+    recipe.output.folder = out.to_path_buf();
+    Ok(recipe)
+}
+
+fn text(out: &Path, story: &Story) -> String {
+    let (out, before, utility) = (out.display(), &story.before, &story.utility);
+    let first = story.rounds.first().map(|round| &round.attacks);
+    let last = story.rounds.last();
+    let tried = match (first, last.and_then(|round| round.repaired)) {
+        (Some(attacks), Some(stats)) => format!(
+            "Somebody who knows how the paper's algorithm cuts could be certain of {}: that fewer than {K}\n\
+             \x20 patients of a group share two diagnoses. Mended: {} set aside. Attacked again: nothing.",
+            count(attacks.certain, "thing", "things"),
+            count(stats.terms_set_aside, "diagnosis of a group was", "diagnoses of groups were"),
+        ),
+        _ => String::from("Nothing certain was found."),
+    };
+    let proved = match last.filter(|round| round.verdict.holds) {
+        Some(round) => format!(
             "Proven from the published files alone: whatever two diagnoses of a patient you\n\
              \x20 know, at least {K} patients may be the one. Checked: {}.",
-            count(verdict.clusters, "group of patients", "groups of patients")
+            count(round.verdict.clusters, "group of patients", "groups of patients")
         ),
-        false => String::from("The promise does NOT hold. This is a defect of disjoin: please report it."),
+        None => String::from("The promise does NOT hold. This is a defect of disjoin: please report it."),
     };
     format!(
         "{patients} made-up patients, each with a set of diagnoses.
@@ -102,28 +114,30 @@ BEFORE: the data as it is
   {at_risk} patients ({share}) have two diagnoses that fewer than {K} patients share.
   Whoever knows these two, a neighbour or an employer, can find out all the others.
 
+ATTACKED, before anyone else does it
+  {tried}
+
 AFTER: the same diagnoses, none lost, but cut into chunks that are no longer linked
-  {after}
-  {joins} groups share chunks, so that rarer diagnoses keep their counts, too.
+  {proved}
 
 STILL THERE: what an analyst can ask of it
   {kept} of the {top} most frequent sets of diagnoses still are the most frequent ones.
   Counts of {queries} random sets are off by {error} on the median; bounds held for {bounded}.
 
 FILES
-  {out}/release   may leave the building: the data, and a claim that says what is promised
+  {out}/custody/report.html   the whole story, for you and your ethics board: open it in a browser
+  {out}/release   may leave the building: the data, a claim that says what is promised, a page about it
   {out}/custody   must not: the original, and which patient went to which group
 
 TRY NEXT
+  disjoin recipe new YOUR_FILE
+  disjoin run
   disjoin verify {out} --original {out}/custody/original.csv --column diagnoses
   disjoin query {out} --top 10 --size 2
-  disjoin measure {out} --original {out}/custody/original.csv --column diagnoses
-  disjoin protect YOUR_FILE -k {K} -m {M} -o out/mine
 ",
         patients = number(before.records),
         at_risk = number(before.at_risk),
         share = percent(before.at_risk, before.records),
-        joins = number(made.stats().joint_roots),
         kept = number(((1.0 - utility.top_k.tkd_e.all) * utility.top_k.k as f64).round() as u64),
         top = number(utility.top_k.k as u64),
         queries = number(utility.queries.queries as u64),

@@ -6,14 +6,18 @@ mod args;
 mod attack;
 mod convert;
 mod demo;
+mod explain;
 mod generate;
 mod inspect;
 mod measure;
 mod protect;
 mod query;
+mod recipe;
 mod reconstruct;
 mod repair;
+mod run;
 mod sink;
+mod sweep;
 mod talk;
 mod verify;
 
@@ -40,6 +44,9 @@ struct Cli {
 const SHORT_EXAMPLES: &str = "\
 Examples:
   disjoin demo                                     see it work on a made-up hospital
+  disjoin recipe new baskets.dat                   write recipe.toml: what shall be done?
+  disjoin run                                      do it: protect, verify, attack, repair, measure, report
+  disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
@@ -47,11 +54,15 @@ Examples:
   disjoin repair out -o mended                     mend it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
+  disjoin explain out flu                          why is a count missing, and what would bring it back?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been";
 
 const EXAMPLES: &str = "\
 Examples:
   disjoin demo                                     see it work on a made-up hospital
+  disjoin recipe new baskets.dat                   write recipe.toml: what shall be done?
+  disjoin run                                      do it: protect, verify, attack, repair, measure, report
+  disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
   disjoin verify out                               prove what it promises
@@ -59,6 +70,7 @@ Examples:
   disjoin repair out -o mended                     mend it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
+  disjoin explain out flu                          why is a count missing, and what would bring it back?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been
 
 Exit codes:
@@ -70,6 +82,10 @@ Exit codes:
 #[derive(Subcommand)]
 enum Verb {
     Demo(demo::Args),
+    Run(run::Args),
+    #[command(subcommand)]
+    Recipe(recipe::Args),
+    Sweep(sweep::Args),
     Inspect(inspect::Args),
     Protect(protect::Args),
     Verify(verify::Args),
@@ -77,6 +93,7 @@ enum Verb {
     Repair(repair::Args),
     Measure(measure::Args),
     Query(query::Args),
+    Explain(explain::Args),
     Reconstruct(reconstruct::Args),
     Convert(convert::Args),
     #[command(subcommand)]
@@ -93,7 +110,7 @@ enum Outcome {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let talk = Talk::new(cli.common.quiet, cli.common.json);
-    match run(cli, &talk) {
+    match dispatch(cli, &talk) {
         Ok(Outcome::Holds) => ExitCode::SUCCESS,
         Ok(Outcome::Broken) => ExitCode::from(1),
         // Whoever read our output has seen enough, as in `disjoin generate quest | head`.
@@ -105,10 +122,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
+fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
     cli.common.start_threads()?;
     match cli.verb {
         Verb::Demo(args) => demo::run(&args, talk),
+        Verb::Run(args) => run::run(&args, talk),
+        Verb::Recipe(args) => recipe::run(&args, talk),
+        Verb::Sweep(args) => sweep::run(&args, talk),
         Verb::Inspect(args) => inspect::run(&args, talk),
         Verb::Protect(args) => protect::run(&args, talk),
         Verb::Verify(args) => verify::run(&args, talk),
@@ -116,6 +136,7 @@ fn run(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Repair(args) => repair::run(&args, talk),
         Verb::Measure(args) => measure::run(&args, talk),
         Verb::Query(args) => query::run(&args, talk),
+        Verb::Explain(args) => explain::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),

@@ -7,7 +7,7 @@ use disjoin::data::Dataset;
 use disjoin::protect::disassociation::{self, Diversity, DiversityRule, Outcome as Disassociation, Params, Step};
 use disjoin::publish::{Custody, Destination, Encoding, Package};
 use disjoin::read::Intake;
-use disjoin::release::claim::{Parameters, Sensitive};
+use disjoin::release::claim::Parameters;
 use disjoin::release::{Claim, Promise};
 use disjoin::{Error, Result};
 use serde_json::json;
@@ -165,22 +165,7 @@ pub(crate) struct Made {
 
 impl Made {
     pub(crate) fn new(data: &Dataset, params: &Params, made: Disassociation, intake: Intake) -> Self {
-        let mut terms: Vec<String> = params.sensitive.iter().map(|&t| data.dictionary.text(t).to_owned()).collect();
-        terms.sort_unstable();
-        let rule = |diversity: Diversity| match diversity.rule {
-            DiversityRule::Multiplicity => String::from("multiplicity"),
-            DiversityRule::Size => String::from("size"),
-        };
-        let sensitive =
-            Sensitive { terms, l: params.diversity.map(|diversity| diversity.l), rule: params.diversity.map(rule) };
-        let parameters = Parameters {
-            k: params.k,
-            m: params.m,
-            max_cluster: params.max_cluster,
-            refine: params.refine,
-            cut: params.cut_rule(),
-            sensitive: (!params.sensitive.is_empty()).then_some(sensitive),
-        };
+        let parameters = disjoin::run::parameters(params, data);
         let promise = match (params.paper_literal, params.algorithm_aware) {
             (true, _) => Promise::None,
             (false, true) => Promise::AlgorithmAware,
@@ -199,6 +184,7 @@ impl Made {
             custody: &self.custody,
             leaf_of: &self.made.leaf_of,
             original,
+            pages: &[],
         };
         package.publish(destination)
     }
@@ -235,16 +221,6 @@ impl Made {
             }))?;
         }
         Ok(())
-    }
-
-    /// The claim that is published.
-    pub(crate) fn claim(&self) -> &Claim {
-        &self.claim
-    }
-
-    /// The counts of what was done.
-    pub(crate) fn stats(&self) -> &disassociation::Stats {
-        &self.made.stats
     }
 }
 

@@ -168,3 +168,25 @@ fn every_help_has_examples() {
     assert!(stdout.contains("Exit codes:"), "{stdout}");
     assert!(bench.good(&["--version"]).0.starts_with("disjoin "));
 }
+
+#[test]
+fn explain_says_where_terms_are_and_what_would_help() {
+    let bench = Bench::new();
+    bench.file("x.dat", common::BREACHED);
+    bench.good(&["protect", "x.dat", "--separator", ",", "-k", "3", "--promise", "published", "-o", "out"]);
+    let (stdout, _) = bench.good(&["explain", "out"]);
+    assert!(
+        stdout.starts_with("5 (62.5 %) of 8 terms keep counts") && stdout.contains("a smaller k (now 3)"),
+        "{stdout}"
+    );
+    let (stdout, _) = bench.good(&["explain", "out", "nausea"]);
+    assert!(stdout.starts_with("only listed in 1 group\n") && stdout.contains("Its count is lost"), "{stdout}");
+    let (stdout, _) = bench.good(&["explain", "out", "cancer"]);
+    assert!(stdout.contains("counted in 1 group (4 people)") && stdout.contains("Nothing is lost"), "{stdout}");
+    let (stdout, _) = bench.good(&["explain", "out", "cancer", "surgery"]);
+    assert!(stdout.contains("Cut apart in 1 group"), "{stdout}");
+    let (stdout, _) = bench.good(&["explain", "out", "cancer", "treatment", "--json"]);
+    assert_eq!(json(&stdout)["link"]["link"]["support"], 4);
+    let error = bench.bad(&["explain", "out", "secret"]);
+    assert!(error.contains("nowhere in the release") && !error.contains("secret"), "{error}");
+}

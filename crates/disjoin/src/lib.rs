@@ -4,7 +4,8 @@
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
 //! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
 //! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
-//! [`repair`] (can a release be mended?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?).
+//! [`repair`] (can a release be mended?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?),
+//! [`run`] (all of it, from one recipe).
 //!
 //! A release in ten lines:
 //!
@@ -35,6 +36,7 @@ pub mod recipe;
 pub mod reconstruct;
 pub mod release;
 pub mod repair;
+pub mod run;
 pub mod verify;
 
 pub use error::{Error, Place, Result};

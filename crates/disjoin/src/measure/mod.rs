@@ -9,6 +9,7 @@ mod queries;
 mod relative_error;
 mod terms_lost;
 mod top_k;
+pub mod whereabouts;
 
 use serde::Serialize;
 

@@ -24,7 +24,8 @@ use crate::release::claim;
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
 const RELEASE_FILES: [&str; 4] = ["claim.json", "data.jsonl", "data.parquet", "report.html"];
-const CUSTODY_FILES: [&str; 3] = ["custody.json", "leaf_of.csv", "original.csv"];
+const CUSTODY_FILES: [&str; 7] =
+    ["custody.json", "leaf_of.csv", "original.csv", "findings.csv", "report.html", "report.md", "report.json"];
 
 /// A folder that a package can be written to: absent so far, empty, or a package that will be replaced.
 #[derive(Debug)]

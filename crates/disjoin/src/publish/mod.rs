@@ -13,4 +13,4 @@ pub mod report;
 pub use custody::{Custody, Kept};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
-pub use package::{Encoding, Package, carry_custody, copy_release, find_release, write_release};
+pub use package::{Encoding, Package, Page, carry_custody, copy_release, find_release, write_release};

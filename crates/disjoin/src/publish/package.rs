@@ -46,6 +46,19 @@ pub struct Package<'a> {
     pub leaf_of: &'a [u32],
     /// The original itself, where it exists nowhere else (the demonstration).
     pub original: Option<&'a [u8]>,
+    /// Reports about it.
+    pub pages: &'a [Page],
+}
+
+/// A page of text that goes with a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Whether it may leave.
+    pub part: Part,
+    /// The name of its file.
+    pub name: &'static str,
+    /// What it says.
+    pub text: String,
 }
 
 impl Package<'_> {
@@ -64,6 +77,9 @@ impl Package<'_> {
     fn write_custody(&self, staging: &Staging) -> Result<()> {
         write_bytes(staging, Part::Custody, "custody.json", self.custody.to_json()?.as_bytes())?;
         write_map(staging, self.leaf_of)?;
+        for page in self.pages {
+            write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
+        }
         match self.original {
             Some(original) => write_bytes(staging, Part::Custody, "original.csv", original),
             None => Ok(()),

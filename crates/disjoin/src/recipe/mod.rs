@@ -1,9 +1,10 @@
 //! One file says everything: what to read, how to protect it, what to try against it, what it must still be good for.
 //!
 //! `recipe.toml` is read in two steps: as written ([`written`]), where every key may be missing, and resolved ([`Recipe`]),
-//! where none is. Defaults stand in one place, [`resolve`].
+//! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
 pub mod resolve;
+pub mod template;
 pub mod written;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::read;
 use crate::release::Promise;
 
 pub use resolve::{read_recipe, resolve};
+pub use template::{Answers, template};
 pub use written::Written;
 
 /// A recipe with nothing left open.

@@ -236,7 +236,7 @@ fn in_words(expected: &str) -> &str {
         "f64" => "a number",
         "a boolean" => "true or false",
         "a sequence" => "a list in [ ]",
-        "a string" | "string or table" => "a text in quotes",
+        "a string" | "string or table" | "literal string" => "a text in quotes",
         _ if expected.starts_with("struct ") => "a table",
         other => other,
     }

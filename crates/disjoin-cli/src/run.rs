@@ -1,0 +1,143 @@
+//! `disjoin run`: the whole way, from one recipe.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use disjoin::publish::report::Story;
+use disjoin::recipe::read_recipe;
+use disjoin::{Error, Result, run};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::protect::make_parent;
+use crate::talk::{Talk, count, number, percent};
+
+/// Go the whole way with one recipe: protect, verify, attack, repair, measure, publish
+///
+/// Reads the data that the recipe names, protects it, proves the promise, tries the attacks, mends what they broke until the
+/// limits hold or the rounds are used up, measures what is left, and writes the package with its reports:
+/// release/report.html may leave with the release, custody/report.html tells everything and must not.
+///
+/// Stopped by Ctrl-C, it leaves what was there before. Ends with exit code 1 if the promise or a limit does not hold: the
+/// package is written all the same, for you to look into, and its reports say so first.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The recipe
+    #[arg(default_value = "recipe.toml")]
+    recipe: PathBuf,
+    /// The folder of the package, instead of the recipe's
+    #[arg(short, long, value_name = "OUT")]
+    out: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  disjoin recipe new patients.csv --column diagnoses     write recipe.toml
+  disjoin run                                            do what recipe.toml says
+  disjoin run strict.toml -o out/strict --json";
+
+pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    let mut recipe = read_recipe(&args.recipe)?;
+    if let Some(out) = &args.out {
+        recipe.output.folder.clone_from(out);
+    }
+    make_parent(&recipe.output.folder)?;
+    let story = run::run(&recipe, &mut |stage| talk.step(stage)).map_err(|error| in_recipe(error, &args.recipe))?;
+    tell(&story, &recipe.output.folder, talk)
+}
+
+/// A parameter that does not fit the data stands in the recipe.
+fn in_recipe(error: Error, file: &Path) -> Error {
+    match error {
+        Error::Recipe { key, problem, hint } => {
+            let place = std::fs::read_to_string(file).map_or_else(
+                |_| disjoin::Place::file(file.display().to_string()),
+                |text| disjoin::recipe::written::place_of(&text, &file.display().to_string(), key),
+            );
+            Error::Input { place, problem: format!("{key}: {problem}"), hint }
+        }
+        other => other,
+    }
+}
+
+/// Prints the story of a run.
+pub(crate) fn tell(story: &Story, out: &Path, talk: &Talk) -> Result<Outcome> {
+    if talk.is_json() {
+        let path = |part: &str| out.join(part).to_string_lossy().into_owned();
+        talk.print_json(&json!({
+            "holds": story.holds,
+            "release": path("release"),
+            "custody": path("custody"),
+            "report": path("custody/report.html"),
+            "story": disjoin::publish::report::json(story, disjoin::publish::report::Audience::Inside),
+        }))?;
+    } else {
+        talk.print(&text(story, out))?;
+    }
+    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
+}
+
+/// The story in a few lines.
+pub(crate) fn text(story: &Story, out: &Path) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, told: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{label:<11}{told}");
+    };
+    let (k, m) = (story.claim.parameters.k, story.claim.parameters.m);
+    let terms = if m == 1 { String::from("1 term") } else { format!("{m} terms") };
+    line(
+        "before",
+        format!(
+            "{} of {} ({}) have up to {terms} that fewer than {k} share",
+            number(story.before.at_risk),
+            count(story.records, "record", "records"),
+            percent(story.before.at_risk, story.records),
+        ),
+    );
+    for (round, n) in story.rounds.iter().zip(0_u32..) {
+        let did = match &round.repaired {
+            None => format!("protected with k = {k}, m = {m}"),
+            Some(stats) => format!("mended: {} set aside", count(stats.terms_set_aside, "term", "terms")),
+        };
+        let proved = if round.verdict.holds { "proved" } else { "NOT proved" };
+        let likely = round
+            .attacks
+            .identity
+            .map_or(String::new(), |risk| format!(", a row is a person's with {:.3} at most", risk.worst));
+        let found = count(round.attacks.certain, "certain statement", "certain statements");
+        let label = if n == 0 { String::from("protect") } else { format!("repair {n}") };
+        line(&label, format!("{did}; the promise is {proved}; attacks: {found}{likely}"));
+    }
+    let top = &story.utility.top_k;
+    line(
+        "utility",
+        format!(
+            "{} of the {} most frequent itemsets are still the most frequent; counts of itemsets are off by {} on the median",
+            number(((1.0 - top.tkd_e.all) * top.k as f64).round() as u64),
+            number(top.k as u64),
+            percent((1000.0 * story.utility.queries.median).round() as u64, 1000),
+        ),
+    );
+    for limit in story.limits.iter().filter(|limit| !limit.holds) {
+        line(
+            "LIMIT",
+            format!("{}: {} is {:.4}, at most {:.4} is allowed", limit.key, limit.meaning, limit.value, limit.at_most),
+        );
+    }
+    let out = out.display();
+    line(
+        "release",
+        format!(
+            "{out}/release   {}",
+            if story.holds { "may leave the building" } else { "must NOT leave the building" }
+        ),
+    );
+    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
+    let _ = match story.holds {
+        true => writeln!(text, "\nThe promise holds and every limit is kept."),
+        false => writeln!(text, "\nThe promise or a limit is NOT kept: the report says which."),
+    };
+    text
+}

@@ -1,0 +1,111 @@
+//! A first recipe, with a comment for every key, for people to change.
+//!
+//! Checked by: tests/recipes.rs: it is read back, and is what it says the defaults are
+
+use std::fmt::Write as _;
+
+/// What was asked before a recipe is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answers {
+    /// The data.
+    pub file: String,
+    /// The column with the list of terms, if the data is a table.
+    pub column: Option<String>,
+    /// The size of the crowd.
+    pub k: u32,
+    /// How many terms an adversary may know.
+    pub m: u32,
+    /// Terms that are never to be linked with others.
+    pub sensitive: Vec<String>,
+    /// The folder of the package.
+    pub folder: String,
+}
+
+/// The text of a commented recipe.
+pub fn template(answers: &Answers) -> String {
+    let Answers { file, column, k, m, sensitive, folder } = answers;
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let column = match column {
+        Some(column) => format!("column = {}", quoted(column)),
+        None => String::from("# column = \"diagnoses\""),
+    };
+    let sensitive = match sensitive.is_empty() {
+        true => String::from("# sensitive = [\"...\"]"),
+        false => {
+            let list: Vec<String> = sensitive.iter().map(|term| quoted(term)).collect();
+            format!("sensitive = [{}]", list.join(", "))
+        }
+    };
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\
+# What disjoin does with this data: disjoin run THIS_FILE
+# Lines that begin with # are remarks; a value after # is the default.
+
+[input]
+# Relative paths start at the folder of this file.
+file = {file}
+# The column (or JSON field) that holds each person's list of terms; needed if the data is a table.
+{column}
+# Only where the file's name and content do not say it: basket, spmf, long, csv, jsonl, parquet
+# format = \"csv\"
+# separator = \",\"
+# In the format long, whose row it is, and the term:
+# id_column = \"patient\"
+# item_column = \"diagnosis\"
+# What stands between the terms inside a list column:
+# list_separator = \";\"
+
+[protect]
+# Everybody hides in a crowd of k ...
+k = {k}
+# ... from somebody who knows up to m terms of a person.
+m = {m}
+# Groups stay below this size: larger ones keep more of rare terms, smaller ones more of what goes together.
+# max_cluster = {max_cluster}
+# algorithm-aware: also against somebody who knows how groups are cut; published: only against somebody who does not.
+promise = \"algorithm-aware\"
+# Whether groups may share chunks, so that rare terms keep their counts.
+# refine = true
+# Terms that are never to be linked with others, and with which probability (1/L) at most:
+{sensitive}
+# l_diversity = 5
+
+[attack]
+# What is tried against the release before anybody else does.
+run = [\"cover\", \"closure\", \"worlds\", \"reassociate\", \"identity\"]
+# How many certain statements are put up with, and how likely a row may be a person's (default: 1/k).
+most_certain = 0
+# most_likely = {likely}
+
+[measure]
+# How many of the most frequent itemsets to compare, how many random ones to count.
+# top = 1000
+# queries = 200
+# seed = 1
+
+[measure.at_most]
+# The worst that is put up with. Remove the # to set a limit.
+# itemsets_lost = 0.2
+# terms_lost = 0.2
+# pair_error = 0.5
+# query_error = 0.5
+
+[repair]
+# How often what attacks broke is mended at most.
+rounds = 3
+
+[output]
+folder = {folder}
+# jsonl, or parquet for large data
+# format = \"jsonl\"
+",
+        file = quoted(file),
+        folder = quoted(folder),
+        max_cluster = 30.max(k.saturating_mul(2)),
+        likely = 1.0 / f64::from((*k).max(1)),
+    );
+    text
+}

@@ -1,22 +1,23 @@
 //! `disjoin inspect`: who could be singled out in the raw data?
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disjoin::Result;
 use disjoin::data::risk::Bin;
 use disjoin::data::{Profile, Risk, profile, risk};
-use disjoin::read::Intake;
+use disjoin::read::{Column, Intake, Role, columns};
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::{Crowd, Input};
-use crate::talk::{Talk, number, percent};
+use crate::talk::{Talk, count, number, percent};
 
 /// Show who could be singled out in the data as it is
 ///
 /// A record is at risk if it holds a set of at most M terms that fewer than K records hold: whoever knows these terms of
-/// a person then knows the person's record, or nearly so. The count is exact.
+/// a person then knows the person's record, or nearly so. The count is exact. Of a table, the columns are listed, with a
+/// guess at what they are for.
 ///
 /// Ends with exit code 0 whatever the risk is: raw data promises nothing.
 #[derive(clap::Args)]
@@ -41,23 +42,79 @@ struct Report<'a> {
     input: &'a Intake,
     profile: &'a Profile,
     risk: &'a Risk,
+    /// Records with a set of up to m terms that nobody else has.
+    unique: u64,
+    /// The columns, if the data is a table.
+    columns: &'a [Column],
+    suggestions: &'a [String],
 }
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.crowd.check()?;
-    let (data, input) = args.input.read(&args.file, talk)?;
+    let columns = columns_of(args);
+    let (data, input) = args.input.read(&args.file, talk).inspect_err(|_| {
+        // Which column is meant may be what is missing.
+        if !columns.is_empty() {
+            talk.note(&table(&columns));
+        }
+    })?;
     talk.step("counting rare sets of terms");
-    let (profile, risk) = (profile(&data), risk(&data, args.crowd.k, args.crowd.m));
+    let (profile, found) = (profile(&data), risk(&data, args.crowd.k, args.crowd.m));
+    let unique = risk(&data, 2, args.crowd.m).at_risk;
+    let suggestions = suggestions(&columns, &found);
     if talk.is_json() {
-        talk.print_json(&Report { input: &input, profile: &profile, risk: &risk })?;
+        let suggestions = &suggestions;
+        talk.print_json(&Report {
+            input: &input,
+            profile: &profile,
+            risk: &found,
+            unique,
+            columns: &columns,
+            suggestions,
+        })?;
     } else {
-        talk.print(&text(&profile, &risk))?;
+        talk.print(&text(&profile, &found, unique, &columns, &suggestions))?;
     }
     Ok(Outcome::Holds)
 }
 
-fn text(profile: &Profile, risk: &Risk) -> String {
-    let mut text = String::new();
+/// The columns of a table; standard input can be read only once, and compressed files are not looked into.
+fn columns_of(args: &Args) -> Vec<Column> {
+    let bytes = if args.file == Path::new("-") { Vec::new() } else { std::fs::read(&args.file).unwrap_or_default() };
+    columns(&args.file.display().to_string(), &bytes, &args.input.options())
+}
+
+/// What to do with what was found.
+fn suggestions(columns: &[Column], risk: &Risk) -> Vec<String> {
+    let mut told = Vec::new();
+    for column in columns.iter().filter(|column| column.seems == Role::Identifier) {
+        let name = &column.name;
+        told.push(format!(
+            "{name} has another value in every row: it names people. disjoin does not publish it; nor should you"
+        ));
+    }
+    let others = columns.iter().filter(|column| column.seems == Role::Other).count() as u64;
+    if others > 0 {
+        let others = count(others, "other column is", "other columns are");
+        told.push(format!("{others} not read: only the list of terms is protected and published"));
+    }
+    let k = match risk.records {
+        0..1_000 => 3,
+        1_000..100_000 => 5,
+        _ => 10,
+    };
+    told.push(format!(
+        "k = {k} is a start for {}; 10 or more where anybody may read it",
+        count(risk.records, "record", "records")
+    ));
+    if risk.at_risk > 0 {
+        told.push(String::from("as it is, do not publish it: disjoin recipe new, then disjoin run"));
+    }
+    told
+}
+
+fn text(profile: &Profile, risk: &Risk, unique: u64, columns: &[Column], suggestions: &[String]) -> String {
+    let mut text = if columns.is_empty() { String::new() } else { table(columns) + "\n" };
     let mut line = |label: &str, value: String| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{label:<28}{value:>14}");
@@ -76,10 +133,35 @@ fn text(profile: &Profile, risk: &Risk) -> String {
     }
     let share = percent(risk.at_risk, risk.records);
     let _ = writeln!(text, "  {:<27}{:>14}   {share:>7}", "at risk, in all", number(risk.at_risk));
+    let share = percent(unique, risk.records);
+    let _ = writeln!(text, "  {:<27}{:>14}   {share:>7}", "that nobody else shares", number(unique));
     let _ = writeln!(text, "  {:<27}{:>14}", format!("terms in fewer than {k} records"), number(risk.rare_terms));
 
     histogram(&mut text, "Terms by the number of records that hold them:", &profile.supports);
     histogram(&mut text, "Records by their number of terms:", &profile.lengths);
+    let _ = writeln!(text, "\nSuggestions:");
+    suggestions.iter().for_each(|told| {
+        let _ = writeln!(text, "  {told}");
+    });
+    text
+}
+
+/// The columns of a table, one a line.
+fn table(columns: &[Column]) -> String {
+    let mut text = format!("{:<28}{:>14}{:>14}  seems to be\n", "column", "filled", "distinct");
+    for column in columns {
+        let seems = match column.seems {
+            Role::Identifier => "an identifier: a value of its own in every row",
+            Role::SetValued => "the list of terms: --column",
+            Role::Other => "",
+        };
+        let _ = writeln!(
+            text,
+            "{}",
+            format!("{:<28}{:>14}{:>14}  {seems}", column.name, number(column.filled), number(column.distinct))
+                .trim_end()
+        );
+    }
     text
 }
 

@@ -5,6 +5,7 @@
 
 mod basket;
 mod builder;
+mod columns;
 mod hierarchy;
 mod jsonl;
 mod long;
@@ -28,6 +29,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use builder::Counts;
 
+pub use columns::{Column, Role, columns};
 pub use hierarchy::hierarchy;
 
 /// A way to store records of terms in a file.

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disjoin::data::{Dataset, Dictionary};
-use disjoin::protect::disassociation::{Params, disassociate};
+use disjoin::generate::quest;
+use disjoin::protect::disassociation::{Params, Rejection, disassociate};
 use disjoin::reconstruct::aware::{Analysis, Breach, Cut, analyse, closed_pairs};
 use disjoin::release::claim::Parameters;
 use disjoin::release::open::InMemory;
@@ -467,7 +468,7 @@ fn distribution(simple: &Simple, k: u32, pair: &str) -> [BTreeMap<u32, u64>; 2] 
 #[test]
 fn barakat_figure_1() {
     // treatment a, oncologist b, cancer c, surgery d, side effects e, and three rare ones.
-    let simple = publish(&records(&["abcdef", "abcdeg", "abc", "adeh", "abc", "bd"]), 3, 2);
+    let simple = publish(&records(&FIGURE_1), 3, 2);
     assert_eq!(simple.record_chunks.len(), 2);
     let of = |pairs: &[(u32, u64)]| -> BTreeMap<u32, u64> { pairs.iter().copied().collect() };
     assert_eq!(distribution(&simple, 3, "ce"), [of(&[(1, 12), (2, 36), (3, 12)]), of(&[(1, 12), (2, 12)])]);
@@ -476,6 +477,103 @@ fn barakat_figure_1() {
     let found: Vec<(Vec<u32>, Vec<u32>)> = breaches.iter().map(|b| (b.terms.clone(), b.learned.clone())).collect();
     assert_eq!(found, [(vec![2, 3], vec![0, 1]), (vec![2, 4], vec![0, 1, 3])]);
     assert!(open.is_empty() && breaches.iter().all(|breach| breach.by_closure));
+}
+
+/// The domains of the chunks in the order of making, and for each refusal of a term by one of them: the term, and those terms
+/// of the chunk that were tried before it.
+fn refusals(records: &[Record], k: u32, m: u32) -> Vec<(u32, Vec<u32>)> {
+    let domains = verpart(records, k, m).0;
+    let tried = |term: u32| (std::cmp::Reverse(support(records, 1 << term)), term);
+    let mut refusals = Vec::new();
+    for (made, &chunk) in domains.iter().enumerate() {
+        for term in domains[made + 1..].iter().flat_map(|&domain| terms_of(domain)) {
+            refusals.push((term, terms_of(chunk).into_iter().filter(|&other| tried(other) < tried(term)).collect()));
+        }
+    }
+    refusals
+}
+
+/// How many of the refusals a world gives no reason for: only chance can have made them.
+fn without_reason(world: &[Record], refusals: &[(u32, Vec<u32>)], k: u32, m: u32) -> i32 {
+    let is_fine = |term: u32, set: Record| matches!(support(world, set | 1 << term), n if n == 0 || n >= k);
+    let is_let_in = |(term, chunk): &&(u32, Vec<u32>)| subsets(chunk, m - 1).into_iter().all(|set| is_fine(*term, set));
+    refusals.iter().filter(is_let_in).count() as i32
+}
+
+const FIGURE_1: [&str; 6] = ["abcdef", "abcdeg", "abc", "adeh", "abc", "bd"];
+
+/// The worked numbers: how likely k records or more hold a pair, if refusals come by chance with probability rho.
+#[test]
+fn rejection_by_chance_leaves_figure_1_open() {
+    let original = records(&FIGURE_1);
+    let (simple, refusals) = (publish(&original, 3, 2), refusals(&original, 3, 2));
+    assert_eq!(refusals, [(3, vec![0, 1, 2]), (4, vec![0, 1, 2])]);
+    let probability = |pair: &str, weight: &dyn Fn(i32) -> f64| {
+        let (mut held, mut all) = (0.0, 0.0);
+        worlds(&simple, 3, 2, &mut |world, aware| {
+            let unreasonable = without_reason(world, &refusals, 3, 2);
+            assert_eq!(aware, unreasonable == 0);
+            let weight = weight(unreasonable);
+            all += weight;
+            held += if support(world, letters(pair)) >= 3 { weight } else { 0.0 };
+        });
+        held / all
+    };
+    // 24 worlds have a reason for both refusals, 24 for one of them and 12 for none.
+    let told = [("cd", [0.0, 0.0488, 0.0950, 0.2565], 0.60), ("ce", [0.0, 0.0012, 0.0045, 0.0335], 0.20)];
+    for (pair, aware, unaware) in told {
+        for (rho, expected) in [0.0_f64, 0.05, 0.1, 0.3].into_iter().zip(aware) {
+            let found = probability(pair, &|unreasonable| rho.powi(unreasonable));
+            assert!((found - expected).abs() <= 5e-5, "{pair} at {rho}: {found}");
+        }
+        assert!((probability(pair, &|_| 1.0) - unaware).abs() < 1e-12);
+    }
+}
+
+/// The law behind these numbers is that of the implementation: a world is cut as published with probability (1 - rho) for each
+/// term that was let in, and rho for each refusal without a reason.
+#[test]
+fn rejection_by_chance_follows_its_law() {
+    const SEEDS: u64 = 20_000;
+    let original = records(&FIGURE_1);
+    let (simple, refusals) = (publish(&original, 3, 2), refusals(&original, 3, 2));
+    let dictionary = Dataset::from_texts([["a", "b", "c", "d", "e", "f", "g", "h"]]).dictionary;
+    let published = in_texts(&simple, &dictionary);
+    let let_in: usize = simple.record_chunks.iter().map(|chunk| chunk.terms.len() - 1).sum();
+    let mut chosen: BTreeMap<(i32, bool), Vec<Record>> = BTreeMap::new();
+    worlds(&simple, 3, 2, &mut |world, _| {
+        let many = support(world, letters("cd")) >= 3;
+        let filled = filled(world, &simple.term_chunk, 3).unwrap();
+        chosen.entry((without_reason(world, &refusals, 3, 2), many)).or_insert(filled);
+    });
+    assert!(chosen.keys().any(|&(unreasonable, many)| many && unreasonable == 1) && chosen.len() >= 3);
+    chosen.insert((0, false), original);
+    for ((unreasonable, _), world) in chosen {
+        let texts = |&record: &Record| terms_of(record).into_iter().map(|term| dictionary.text(term));
+        let data = Dataset::from_texts(world.iter().map(texts));
+        let comes_out = |seed: u64| {
+            let reject = Some(Rejection { rho: 0.3, seed });
+            let release = disassociate(&data, &Params { reject, ..Params::new(3, 2) }).unwrap().release;
+            let Node::Simple(cluster) = &release.roots[0] else { panic!("one cluster") };
+            in_texts(cluster, &release.dictionary) == published
+        };
+        let found = (0..SEEDS).into_par_iter().filter(|&seed| comes_out(seed)).count() as f64 / SEEDS as f64;
+        let expected = 0.7_f64.powi(let_in as i32) * 0.3_f64.powi(unreasonable);
+        let deviation = (expected * (1.0 - expected) / SEEDS as f64).sqrt();
+        assert!((found - expected).abs() <= 4.0 * deviation, "{unreasonable}: {found} for {expected}");
+    }
+}
+
+#[test]
+fn rejection_by_chance_does_not_depend_on_threads() {
+    let data = quest::quest(&quest::Params { records: 5_000, items: 300, ..quest::Params::program() }).unwrap();
+    let roots = |threads: usize, seed: u64| {
+        let params = Params { reject: Some(Rejection { rho: 0.3, seed }), ..Params::new(3, 2) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| disassociate(&data, &params).unwrap().release.roots)
+    };
+    assert_eq!(roots(1, 1), roots(4, 1));
+    assert_ne!(roots(4, 1), roots(4, 2));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::release::{CutRule, Disassociated, Header, Joint, Node, Simple};
 
 /// What to promise, and how large the groups may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Params {
     /// The size of the crowd that a person hides in; at least 2.
     pub k: u32,
@@ -39,6 +39,8 @@ pub struct Params {
     /// Whether somebody who knows the algorithm may count as an adversary: then terms are offered to chunks by a rule that
     /// gives nothing away.
     pub algorithm_aware: bool,
+    /// Chance in the paper's cut, so that a refusal proves nothing. For the lab; it makes no promise stronger.
+    pub reject: Option<Rejection>,
     /// Terms that are published in term chunks only, whatever their support.
     pub sensitive: Vec<TermId>,
     /// How hard it must be to tell who has a sensitive term.
@@ -55,6 +57,7 @@ impl Params {
             refine: true,
             paper_literal: false,
             algorithm_aware: false,
+            reject: None,
             sensitive: Vec::new(),
             diversity: None,
         }
@@ -84,6 +87,18 @@ impl Params {
                 "30 is a good start for k = 5",
             ));
         }
+        if let Some(Rejection { rho, .. }) = self.reject {
+            if !(0.0..=1.0).contains(&rho) {
+                return Err(Error::recipe("reject", "must be a probability", "a number from 0 to 1"));
+            }
+            if self.algorithm_aware {
+                return Err(Error::recipe(
+                    "reject",
+                    "is for the paper's cut only",
+                    "the cut that gives nothing away needs no chance",
+                ));
+            }
+        }
         if self.diversity.is_some_and(|diversity| diversity.l < 2) {
             return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
         }
@@ -110,6 +125,18 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// Refusals by chance: a chunk that is not empty rejects a term that it could let in.
+///
+/// Whoever sees a term in a later chunk cannot tell whether it had to be there: a dataset that the paper's rule would have cut
+/// in another way is less likely than others, but no longer impossible.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rejection {
+    /// The probability of a rejection. Everybody may know it.
+    pub rho: f64,
+    /// Decides all rejections. Whoever knows it is not misled.
+    pub seed: u64,
 }
 
 /// l-diversity of sensitive terms: nobody can be linked to one with a probability above 1/l.
@@ -332,6 +359,9 @@ mod tests {
         assert_eq!(key(Params { max_cluster: 5, ..Params::new(3, 2) }), "--max-cluster");
         let diversity = Some(Diversity { l: 3, rule: DiversityRule::default() });
         assert_eq!(key(Params { diversity, ..Params::new(3, 2) }), "--l-diversity");
+        let reject = |rho: f64| Some(Rejection { rho, seed: 0 });
+        assert_eq!(key(Params { reject: reject(1.5), ..Params::new(3, 2) }), "reject");
+        assert_eq!(key(Params { reject: reject(0.1), algorithm_aware: true, ..Params::new(3, 2) }), "reject");
         assert!(matches!(disassociate(&data, &Params::new(11, 2)), Err(Error::Infeasible { .. })));
     }
 

@@ -5,18 +5,21 @@
 //!             original without empty records exists that holds any such set k times (Lemma 2)
 //!             with `algorithm_aware`, such an original exists that this algorithm cuts in the same way: terms are
 //!             offered by a rule that tells nothing (`reconstruct/aware/weighed.rs`, with the proof)
+//!             with `reject`, every original that the chunks allow is cut in this way with a probability above 0
 //! Assumes:    the cluster has at least k records (`horizontal::merge_small`)
 //! Departs:    ties go to the term whose text sorts first, an order that everybody knows and that does not depend on the
 //!             order of the records; of equally rare terms the repair moves the last one
 //! Cost:       O(v t |T| s/64) for v chunks, t frequent terms, |T| terms of a chunk and s records, with m = 2
 //! Checked by: tests in this file (spec K 1, 2 and 4), tests/guarantee.rs, tests/aware.rs
 
+use rand::RngExt;
 use rayon::prelude::*;
 
 use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
-use super::{Params, Partition};
+use super::{Params, Partition, Rejection};
 use crate::data::{RecordId, TermId, Transactions};
+use crate::generate::stream;
 use crate::reconstruct::aware::is_offered;
 use crate::release::Chunk;
 
@@ -52,7 +55,7 @@ pub(super) fn cut_all(
         .with_min_len(64)
         .map_init(
             || Cutter { index: vec![NONE; rank.len()], ..Cutter::default() },
-            |cutter, i| cutter.cut(partition.cluster(i), records, rank, params, is_sensitive),
+            |cutter, i| cutter.cut(i as u64, partition.cluster(i), records, rank, params, is_sensitive),
         )
         .collect()
 }
@@ -73,6 +76,7 @@ struct Cutter {
 impl Cutter {
     fn cut(
         &mut self,
+        number: u64,
         cluster: &[RecordId],
         records: &Transactions,
         rank: &[TermId],
@@ -108,7 +112,10 @@ impl Cutter {
             rare.extend(refused);
             chunks
         } else {
-            greedy_chunks(frequent, &mut lets_in)
+            // A stream for each cluster: threads do not matter.
+            let mut chance = params.reject.map(|Rejection { rho, seed }| (rho, stream(seed, "protect/reject", number)));
+            let mut rejects = || chance.as_mut().is_some_and(|(rho, rng)| rng.random_bool(*rho));
+            greedy_chunks(frequent, |chunk, i| lets_in(chunk, i) && (chunk.is_empty() || !rejects()))
         };
 
         let lacking = |chunks: &[Vec<usize>]| lacking_for_lemma_2(rows, chunks, size, k, m);

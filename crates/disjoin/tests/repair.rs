@@ -8,7 +8,7 @@ use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::InMemory;
 use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple};
-use disjoin::repair::{Mended, Stats, set_aside};
+use disjoin::repair::{Mended, Stats, Suppressed, set_aside, suppress};
 use disjoin::verify::{Truth, Verdict, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -153,6 +153,131 @@ fn mended_releases_give_nobody_away() {
     // Not all that is mended ends with one chunk.
     assert!(n(5) > 30, "{}", n(5));
     assert!(n(0) > 100 && n(1) > 500 && n(2) > 50 && n(3) > 100 && n(4) > 100, "{told}");
+}
+
+fn n_found_by(attack: &dyn Attack, release: &Disassociated) -> usize {
+    attack.run(&View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything }).found.len()
+}
+
+/// The sets of at most `most` terms, the empty one among them.
+fn sets(terms: &[u32], most: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    for &term in terms {
+        let longer = |set: &Vec<u32>| [&set[..], &[term]].concat();
+        all.extend(all.iter().filter(|set| set.len() < most).map(longer).collect::<Vec<_>>());
+    }
+    all
+}
+
+/// How often the terms of record chunks stand in subrecords.
+fn n_occurrences(release: &Disassociated) -> u64 {
+    let chunks = leaves(release).into_iter().flat_map(|leaf| &leaf.record_chunks);
+    chunks.flat_map(Chunk::subrecords).map(|(row, count)| row.len() as u64 * u64::from(count)).sum()
+}
+
+fn n_in_term_chunks(release: &Disassociated) -> u64 {
+    leaves(release).iter().map(|leaf| leaf.term_chunk.len() as u64).sum()
+}
+
+/// What one cluster tells less, occurrence by occurrence: how many were suppressed, and how many had terms that were moved.
+fn less(before: &Simple, after: &Simple) -> [u64; 2] {
+    let (mut suppressed, mut hidden) = (0, 0);
+    for chunk in &before.record_chunks {
+        for &term in &chunk.terms {
+            let was = chunk.support(&[term]);
+            match after.record_chunks.iter().find(|chunk| chunk.terms.contains(&term)) {
+                Some(now) => {
+                    assert!(now.terms.iter().all(|other| chunk.terms.contains(other)), "terms stay with theirs");
+                    suppressed += was - now.support(&[term]);
+                }
+                None => {
+                    assert!(after.term_chunk.contains(&term));
+                    hidden += was;
+                }
+            }
+        }
+    }
+    for chunk in &after.record_chunks {
+        let was = before.record_chunks.iter().find(|other| other.terms.contains(&chunk.terms[0])).unwrap();
+        assert!(sets(&chunk.terms, 3).iter().all(|set| chunk.support(set) <= was.support(set)), "nothing is made up");
+    }
+    [suppressed, hidden]
+}
+
+#[test]
+fn suppression_leaves_no_cover_problem_but_others() {
+    let outcomes: Vec<[u64; 7]> = (0..3_000_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let (k, m) = (rng.random_range(2..=4), rng.random_range(2..=3));
+            let original = random_data(&mut rng);
+            let max_cluster = rng.random_range(2 * k..=60);
+            let params = Params { max_cluster, refine: rng.random_bool(0.7), ..Params::new(k, m) };
+            let before = disassociate(&original, &params).unwrap().release;
+            let problems = n_found_by(&Cover, &before);
+
+            let Suppressed { release, stats } = suppress(&before);
+
+            assert_eq!(n_found_by(&Cover, &release), 0, "seed {seed}");
+            for chunk in leaves(&release).into_iter().flat_map(|leaf| &leaf.record_chunks) {
+                for set in sets(&chunk.terms, m as usize) {
+                    let support = chunk.support(&set);
+                    assert!(support == 0 || support >= u64::from(k), "seed {seed}: {set:?} {support} times");
+                }
+            }
+            // Lemma 2 and the conditions of shared chunks stay as well.
+            let promised = claim(&params, &release, &[], Promise::Published);
+            let verdict = judge(&promised, &release, None);
+            assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
+            assert_eq!(release.clone().canonical().roots, release.roots, "seed {seed}");
+            assert_eq!(suppress(&release).release.roots, release.roots, "seed {seed}");
+
+            let gone = stats.occurrences_suppressed + stats.occurrences_hidden;
+            assert_eq!(n_occurrences(&before) - n_occurrences(&release), gone, "seed {seed}");
+            assert_eq!(n_in_term_chunks(&release) - n_in_term_chunks(&before), stats.terms_set_aside, "seed {seed}");
+            assert_eq!(stats.clusters, leaves(&before).len() as u64, "seed {seed}");
+            let unchanged = |leaf: &&Simple| leaves(&release).contains(leaf);
+            let changed = leaves(&before).into_iter().filter(|leaf| !unchanged(leaf)).count() as u64;
+            assert!(changed <= stats.clusters_changed && (gone > 0) == (problems > 0), "seed {seed}");
+            let alone = leaves(&before).len() == 1;
+            if alone {
+                assert_eq!(changed, stats.clusters_changed, "seed {seed}");
+                let expected = [stats.occurrences_suppressed, stats.occurrences_hidden];
+                assert_eq!(less(leaves(&before)[0], leaves(&release)[0]), expected, "seed {seed}");
+            }
+            [
+                problems as u64,
+                stats.occurrences_suppressed,
+                stats.terms_set_aside,
+                u64::from(alone && gone > 0),
+                n_found_by(&Closure, &release) as u64,
+                n_found_by(&Worlds::default(), &release) as u64,
+                u64::from(before.roots.iter().any(|root| matches!(root, Node::Joint(_)))),
+            ]
+        })
+        .collect();
+    let n = |i: usize| outcomes.iter().filter(|outcome| outcome[i] > 0).count();
+    let told: Vec<usize> = (0..7).map(n).collect();
+    assert!(told[0] > 1_000 && told[1] > 100 && told[2] > 500 && told[3] > 100 && told[6] > 100, "{told:?}");
+    // Those who do more than the cover test are not stopped.
+    assert!(told[4] > 20 && told[5] > told[4], "{told:?}");
+}
+
+#[test]
+fn one_occurrence_less_is_enough_where_there_is_one_to_spare() {
+    // b never comes without a, so that c, refused by their chunk, is in fewer than 3 records with it.
+    let chunks: [&[(&[u32], u32)]; 2] = [&[(&[0], 2), (&[0, 1], 5)], &[(&[2], 4)]];
+    let release = simple(10, &chunks);
+    assert_eq!(n_found_by(&Cover, &release), 1);
+    let Suppressed { release, stats } = suppress(&release);
+    assert_eq!((stats.occurrences_suppressed, stats.terms_set_aside, stats.occurrences_hidden), (1, 0, 0));
+    let rows: Vec<(&[u32], u32)> = leaves(&release)[0].record_chunks[0].subrecords().collect();
+    assert_eq!(rows, [(&[0][..], 2), (&[0, 1], 4), (&[1], 1)]);
+    // With none to spare, c moves.
+    let Suppressed { release, stats } = suppress(&simple(10, &[&[(&[0], 4), (&[0, 1], 3)], &[(&[2], 3)]]));
+    assert_eq!((stats.occurrences_suppressed, stats.terms_set_aside, stats.occurrences_hidden), (0, 1, 3));
+    assert_eq!(leaves(&release)[0].term_chunk, [2]);
 }
 
 fn simple(size: u32, chunks: &[&[(&[u32], u32)]]) -> Disassociated {

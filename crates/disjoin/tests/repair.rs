@@ -212,12 +212,13 @@ fn suppression_leaves_no_cover_problem_but_others() {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let (k, m) = (rng.random_range(2..=4), rng.random_range(2..=3));
             let original = random_data(&mut rng);
-            let max_cluster = rng.random_range(2 * k..=60);
+            let largest = if rng.random_bool(0.6) { 8.max(3 * k) } else { 60 };
+            let max_cluster = rng.random_range(2 * k..=largest);
             let params = Params { max_cluster, refine: rng.random_bool(0.7), ..Params::new(k, m) };
             let before = disassociate(&original, &params).unwrap().release;
             let problems = n_found_by(&Cover, &before);
 
-            let Suppressed { release, stats } = suppress(&before);
+            let Suppressed { release, leaves: order, stats } = suppress(&before);
 
             assert_eq!(n_found_by(&Cover, &release), 0, "seed {seed}");
             for chunk in leaves(&release).into_iter().flat_map(|leaf| &leaf.record_chunks) {
@@ -237,20 +238,18 @@ fn suppression_leaves_no_cover_problem_but_others() {
             assert_eq!(n_occurrences(&before) - n_occurrences(&release), gone, "seed {seed}");
             assert_eq!(n_in_term_chunks(&release) - n_in_term_chunks(&before), stats.terms_set_aside, "seed {seed}");
             assert_eq!(stats.clusters, leaves(&before).len() as u64, "seed {seed}");
-            let unchanged = |leaf: &&Simple| leaves(&release).contains(leaf);
-            let changed = leaves(&before).into_iter().filter(|leaf| !unchanged(leaf)).count() as u64;
-            assert!(changed <= stats.clusters_changed && (gone > 0) == (problems > 0), "seed {seed}");
-            let alone = leaves(&before).len() == 1;
-            if alone {
-                assert_eq!(changed, stats.clusters_changed, "seed {seed}");
-                let expected = [stats.occurrences_suppressed, stats.occurrences_hidden];
-                assert_eq!(less(leaves(&before)[0], leaves(&release)[0]), expected, "seed {seed}");
-            }
+            let pairs = order.iter().zip(leaves(&release)).map(|(&was, now)| (leaves(&before)[was as usize], now));
+            let changed = pairs.clone().filter(|(was, now)| was != now).count() as u64;
+            assert_eq!((changed, gone > 0), (stats.clusters_changed, problems > 0), "seed {seed}");
+            let told_less: Vec<[u64; 2]> = pairs.map(|(was, now)| less(was, now)).collect();
+            let sum = |i: usize| told_less.iter().map(|of_leaf| of_leaf[i]).sum::<u64>();
+            assert_eq!([sum(0), sum(1)], [stats.occurrences_suppressed, stats.occurrences_hidden], "seed {seed}");
+            let moved = order.iter().zip(0..).any(|(&was, now)| was != now);
             [
                 problems as u64,
                 stats.occurrences_suppressed,
                 stats.terms_set_aside,
-                u64::from(alone && gone > 0),
+                u64::from(moved),
                 n_found_by(&Closure, &release) as u64,
                 n_found_by(&Worlds::default(), &release) as u64,
                 u64::from(before.roots.iter().any(|root| matches!(root, Node::Joint(_)))),
@@ -259,7 +258,7 @@ fn suppression_leaves_no_cover_problem_but_others() {
         .collect();
     let n = |i: usize| outcomes.iter().filter(|outcome| outcome[i] > 0).count();
     let told: Vec<usize> = (0..7).map(n).collect();
-    assert!(told[0] > 1_000 && told[1] > 100 && told[2] > 500 && told[3] > 100 && told[6] > 100, "{told:?}");
+    assert!(told[0] > 1_000 && told[1] > 100 && told[2] > 500 && told[3] > 5 && told[6] > 100, "{told:?}");
     // Those who do more than the cover test are not stopped.
     assert!(told[4] > 20 && told[5] > told[4], "{told:?}");
 }
@@ -270,12 +269,12 @@ fn one_occurrence_less_is_enough_where_there_is_one_to_spare() {
     let chunks: [&[(&[u32], u32)]; 2] = [&[(&[0], 2), (&[0, 1], 5)], &[(&[2], 4)]];
     let release = simple(10, &chunks);
     assert_eq!(n_found_by(&Cover, &release), 1);
-    let Suppressed { release, stats } = suppress(&release);
+    let Suppressed { release, stats, .. } = suppress(&release);
     assert_eq!((stats.occurrences_suppressed, stats.terms_set_aside, stats.occurrences_hidden), (1, 0, 0));
     let rows: Vec<(&[u32], u32)> = leaves(&release)[0].record_chunks[0].subrecords().collect();
     assert_eq!(rows, [(&[0][..], 2), (&[0, 1], 4), (&[1], 1)]);
     // With none to spare, c moves.
-    let Suppressed { release, stats } = suppress(&simple(10, &[&[(&[0], 4), (&[0, 1], 3)], &[(&[2], 3)]]));
+    let Suppressed { release, stats, .. } = suppress(&simple(10, &[&[(&[0], 4), (&[0, 1], 3)], &[(&[2], 3)]]));
     assert_eq!((stats.occurrences_suppressed, stats.terms_set_aside, stats.occurrences_hidden), (0, 1, 3));
     assert_eq!(leaves(&release)[0].term_chunk, [2]);
 }

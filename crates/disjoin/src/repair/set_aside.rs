@@ -101,7 +101,7 @@ pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
 }
 
 /// Renames all terms and leaves members where they are.
-fn rename(node: &mut Node, names: &[TermId]) {
+pub(super) fn rename(node: &mut Node, names: &[TermId]) {
     let members = match node {
         Node::Simple(_) => Vec::new(),
         Node::Joint(joint) => std::mem::take(&mut joint.members),

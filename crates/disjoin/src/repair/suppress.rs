@@ -5,8 +5,8 @@
 //! I, a z of I other than y is deleted: the one of the largest support for which every set of at most m terms stays at k or
 //! more. Where there is none, x moves to the term chunk.
 //!
-//! Paper:      safe disassociation (Awad, Al Bouna, Couchot, Philippe, arXiv 1904.03112, 2019), of which only the abstract and the
-//!             opening could be read: the aim and the means are theirs, the procedure is ours
+//! Paper:      awad2019 (safe disassociation), of which only the abstract and the opening could be read: the aim and the means are
+//!             theirs, the procedure is ours
 //! Promises:   the attack `cover` finds nothing; every record chunk is k^m-anonymous if it was before; Lemma 2 holds if it did
 //! Assumes:    the adversary does the cover test and nothing else. `closure` and `worlds` may still find something, and
 //!             what they say rests on supports that were changed. Where occurrences were deleted, the release is no longer the
@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::set_aside::rename;
 use crate::data::TermId;
 use crate::release::{Chunk, Disassociated, Header, Node, Simple};
 
@@ -32,6 +33,8 @@ use crate::release::{Chunk, Disassociated, Header, Node, Simple};
 pub struct Suppressed {
     /// The release in canonical order.
     pub release: Disassociated,
+    /// The simple clusters, numbered depth first as before, in the order in which they stand now.
+    pub leaves: Vec<u32>,
     /// What was done.
     pub stats: Stats,
 }
@@ -66,17 +69,48 @@ impl Stats {
 /// Deletes occurrences until no cover problem is left.
 pub fn suppress(release: &Disassociated) -> Suppressed {
     // Ties between terms are broken by their texts.
-    let mut release = release.clone().canonical();
+    let (dictionary, rank) = release.dictionary.sorted();
     let header = release.header;
-    let stats = release.roots.par_iter_mut().map(|root| mend_node(root, header)).reduce(Stats::default, Stats::sum);
-    Suppressed { release: release.canonical(), stats }
+    let mut n_leaves = 0;
+    let mut numbered = Vec::with_capacity(release.roots.len());
+    for root in &release.roots {
+        numbered.push((root, n_leaves));
+        n_leaves += root.leaves().len() as u32;
+    }
+    let mut parts: Vec<(Node, Vec<u32>, Stats)> = numbered
+        .into_par_iter()
+        .map(|(root, first_leaf)| {
+            let mut root = root.clone();
+            rename(&mut root, &rank);
+            let mut leaves = first_leaf..;
+            mend_node(root, header, &mut leaves)
+        })
+        .collect();
+    parts.sort_by(|a, b| a.0.cmp(&b.0));
+    let stats = parts.iter().fold(Stats::default(), |sum, (.., stats)| sum.sum(*stats));
+    let (roots, leaves): (Vec<Node>, Vec<Vec<u32>>) = parts.into_iter().map(|(node, leaves, _)| (node, leaves)).unzip();
+    Suppressed { release: Disassociated { header, dictionary, roots }, leaves: leaves.concat(), stats }
 }
 
-fn mend_node(node: &mut Node, header: Header) -> Stats {
+/// A cluster in canonical order, and the former numbers of its leaves, which are the next ones, in this order.
+fn mend_node(node: Node, header: Header, numbers: &mut impl Iterator<Item = u32>) -> (Node, Vec<u32>, Stats) {
     match node {
-        Node::Simple(simple) => mend(simple, header),
-        Node::Joint(joint) => {
-            joint.members.iter_mut().map(|member| mend_node(member, header)).fold(Stats::default(), Stats::sum)
+        Node::Simple(mut simple) => {
+            let stats = mend(&mut simple, header);
+            simple.record_chunks.sort_unstable();
+            (Node::Simple(simple), numbers.take(1).collect(), stats)
+        }
+        Node::Joint(mut joint) => {
+            let members = std::mem::take(&mut joint.members).into_iter();
+            let mut members: Vec<_> = members.map(|member| mend_node(member, header, numbers)).collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            let (mut leaves, mut stats) = (Vec::new(), Stats::default());
+            for (member, of_member, done) in members {
+                joint.members.push(member);
+                leaves.extend(of_member);
+                stats = stats.sum(done);
+            }
+            (Node::Joint(joint), leaves, stats)
         }
     }
 }

@@ -40,9 +40,9 @@ enum Paper {
     },
     /// Barakat, Al Bouna, Nassar, Guyeux: On the Evaluation of the Privacy Breach in Disassociated Set-valued Datasets, 2016
     Barakat2016 {
-        /// 4, 5, or all
+        /// 4, 5, breaches, repairs, or all
         figure: String,
-        /// Where bms-webview-1.dat and bms-webview-2.dat are
+        /// Where bms-webview-1.dat and bms-webview-2.dat are; for repairs also T10I4D100K.dat and bms-pos-275k.dat
         #[arg(long, value_name = "DIR")]
         data: PathBuf,
         /// Where pages and plots go

@@ -99,8 +99,10 @@ const HEAD: &str = "claim | theirs | criterion | ours | verdict |";
 impl Page {
     /// Writes `<figure>.md` and `<figure>.svg`.
     pub(crate) fn write(&self, folder: &Path, figure: &str, command: &str) -> Result<()> {
+        // Figures of a paper have numbers, what is ours has names.
+        let kind = if figure.starts_with(|c: char| c.is_ascii_digit()) { "Figure" } else { "Table" };
         let mut text = format!(
-            "# Figure {figure}: {}\n\n```sh\n{command}\n```\n\n{}\n\n![Figure {figure}]({figure}.svg)\n\n{}\n{CLAIMS}\n\n| {HEAD}\n|---|---|---|---|---|\n",
+            "# {kind} {figure}: {}\n\n```sh\n{command}\n```\n\n{}\n\n![{kind} {figure}]({figure}.svg)\n\n{}\n{CLAIMS}\n\n| {HEAD}\n|---|---|---|---|---|\n",
             self.title,
             self.data,
             self.table.markdown()

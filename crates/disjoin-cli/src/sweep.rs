@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use disjoin::publish::{plot, write_file};
-use disjoin::recipe::read_recipe;
+use disjoin::recipe::{Recipe, read_recipe};
 use disjoin::release::Promise;
 use disjoin::run::sweep::{Grid, Row, best, csv, frontier, id, recipes, row};
 use disjoin::{Error, Place, Result, read};
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::Outcome;
@@ -84,24 +85,28 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (data, intake) = read::read(&base.input.file, &base.input.options)?;
     std::fs::create_dir_all(&args.out).map_err(|e| Error::io(&args.out, "make the folder", e))?;
     let mut kept = Kept::open(&args.out.join("rows.jsonl"))?;
-    let mut rows = Vec::with_capacity(recipes.len());
-    let (mut done, n) = (0_u64, recipes.len());
-    for (recipe, number) in recipes.iter().zip(1..) {
-        let id = id(recipe, &intake.sha256);
-        if let Some(row) = kept.rows.remove(&id) {
-            done += 1;
-            rows.push(row);
-            continue;
-        }
-        let protect = &recipe.protect;
+    let ids: Vec<String> = recipes.iter().map(|recipe| id(recipe, &intake.sha256)).collect();
+    let missing: Vec<&Recipe> =
+        recipes.iter().zip(&ids).filter(|(_, id)| !kept.rows.contains_key(*id)).map(|(recipe, _)| recipe).collect();
+    let (done, n) = ((recipes.len() - missing.len()) as u64, recipes.len());
+    // As many at a time as there are threads: what one recipe does alone, others fill.
+    let mut number = done;
+    for batch in missing.chunks(rayon::current_num_threads().max(1)) {
+        let protect = &batch[0].protect;
         talk.step(&format!(
-            "recipe {number} of {n}: k = {}, m = {}, groups below {}",
-            protect.k, protect.m, protect.max_cluster
+            "recipe {} of {n}: k = {}, m = {}, groups below {}",
+            number + 1,
+            protect.k,
+            protect.m,
+            protect.max_cluster
         ));
-        let row = row(recipe, &data, &intake.sha256)?;
-        kept.add(&row)?;
-        rows.push(row);
+        let made: Result<Vec<Row>> = batch.par_iter().map(|recipe| row(recipe, &data, &intake.sha256)).collect();
+        for row in made? {
+            kept.add(row)?;
+            number += 1;
+        }
     }
+    let rows: Vec<Row> = ids.iter().filter_map(|id| kept.rows.remove(id)).collect();
     if done > 0 {
         talk.note(&format!("{} had been made before", count(done, "recipe", "recipes")));
     }
@@ -154,11 +159,13 @@ impl Kept {
     }
 
     /// Adds a row for good: what is here is never made again.
-    fn add(&mut self, row: &Row) -> Result<()> {
-        let mut line = serde_json::to_vec(row).map_err(|_| Error::Internal("a row is always JSON"))?;
+    fn add(&mut self, row: Row) -> Result<()> {
+        let mut line = serde_json::to_vec(&row).map_err(|_| Error::Internal("a row is always JSON"))?;
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        written.map_err(|e| Error::io(&self.path, "write", e))
+        written.map_err(|e| Error::io(&self.path, "write", e))?;
+        self.rows.insert(row.id.clone(), row);
+        Ok(())
     }
 }
 

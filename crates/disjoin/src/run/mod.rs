@@ -44,9 +44,23 @@ pub fn run_on(
     destination: &Destination,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Story> {
-    let made = make(recipe, data, tell)?;
+    let mut clock = Clock { seconds: Vec::new() };
+    tell("looking for people whom a few terms single out");
+    let before = clock.time("inspect", || risk(data, recipe.protect.k, recipe.protect.m));
+    let Made { claim, rounds, utility, limits, holds, release, leaf_of, stats } = make(recipe, data, &mut clock, tell)?;
+    let story = Story {
+        recipe: recipe.clone(),
+        records: data.records.len() as u64,
+        terms: data.n_terms() as u64,
+        before,
+        claim,
+        rounds,
+        utility,
+        limits,
+        holds,
+        seconds: clock.seconds,
+    };
     tell("writing the package");
-    let Made { story, release, leaf_of, stats } = made;
     let claim = &story.claim;
     let custody = Custody::new(&claim.made_by, intake, claim.parameters.clone(), claim.promise, stats);
     let pages = pages(&story)?;
@@ -62,20 +76,19 @@ pub fn run_on(
 
 /// A release that went the whole way, but is not written yet.
 struct Made {
-    story: Story,
+    claim: Claim,
+    rounds: Vec<Round>,
+    utility: measure::Report,
+    limits: Vec<Limit>,
+    holds: bool,
     release: Disassociated,
     leaf_of: Vec<u32>,
     stats: disassociation::Stats,
 }
 
-/// Everything but reading and writing.
-fn make(recipe: &Recipe, data: &Dataset, tell: &mut dyn FnMut(&str)) -> Result<Made> {
+/// Protects, and tries out and mends until the limits hold; then measures what is left.
+fn make(recipe: &Recipe, data: &Dataset, clock: &mut Clock, tell: &mut dyn FnMut(&str)) -> Result<Made> {
     let params = recipe.protect.params_for(data)?;
-    let mut clock = Clock { seconds: Vec::new() };
-
-    tell("looking for people whom a few terms single out");
-    let before = clock.time("inspect", || risk(data, params.k, params.m));
-
     let protected = clock.time("protect", || disassociate_with(data, &params, &mut |step| tell(told(step))))?;
     let (mut release, mut leaf_of) = (protected.release, protected.leaf_of);
     let promise = recipe.protect.promise;
@@ -117,19 +130,7 @@ fn make(recipe: &Recipe, data: &Dataset, tell: &mut dyn FnMut(&str)) -> Result<M
     let mut limits = last.map_or_else(Vec::new, |round: &Round| attack_limits(recipe, &round.attacks));
     limits.extend(measure_limits(recipe, &utility));
     let holds = last.is_some_and(|round| round.verdict.holds) && limits.iter().all(|limit| limit.holds);
-    let story = Story {
-        recipe: recipe.clone(),
-        records: data.records.len() as u64,
-        terms: data.n_terms() as u64,
-        before,
-        claim,
-        rounds,
-        utility,
-        limits,
-        holds,
-        seconds: clock.seconds,
-    };
-    Ok(Made { story, release, leaf_of, stats: protected.stats })
+    Ok(Made { claim, rounds, utility, limits, holds, release, leaf_of, stats: protected.stats })
 }
 
 /// Verifies a release and attacks it.

@@ -20,14 +20,15 @@ use worlds::flow::Oracle;
 use worlds::guarantee::is_truthful;
 use worlds::{Violation, guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
 
-/// Datasets per run. A reported seed can be looked at alone: `check(&Case::new(seed), false)`.
+/// Datasets per run. A reported seed can be looked at alone: `check(&Case::new(seed), Way::Published)`.
 const N_CASES: u64 = 40_000;
 
 #[test]
 fn no_dataset_breaks_the_guarantee() {
     let failure = (0..N_CASES).into_par_iter().find_map_first(|seed| {
         let case = Case::new(seed);
-        check(&case, false).err().map(|reason| format!("{reason}\n{}", case.report()))
+        let fails = |way: Way| check(&case, way).err().map(|reason| format!("{way:?}: {reason}\n{}", case.report()));
+        fails(Way::Published).or_else(|| fails(Way::AlgorithmAware))
     });
     if let Some(failure) = failure {
         panic!("{failure}");
@@ -39,11 +40,11 @@ fn no_dataset_breaks_the_guarantee() {
 #[test]
 fn datasets_reach_joint_clusters_and_conflicts() {
     let n = N_CASES / 4;
-    let total = |paper_literal: bool| {
-        let shape = |seed: u64| Case::new(seed).run(paper_literal).map_or([0; 4], |outcome| shape(&outcome.release));
+    let total = |way: Way| {
+        let shape = |seed: u64| Case::new(seed).run(way).map_or([0; 4], |outcome| shape(&outcome.release));
         (0..n).into_par_iter().map(shape).reduce(|| [0; 4], |a, b| std::array::from_fn(|i| a[i] + b[i]))
     };
-    let ([joint, nested, _, tight], [.., conflict, _]) = (total(false), total(true));
+    let ([joint, nested, _, tight], [.., conflict, _]) = (total(Way::Published), total(Way::PaperLiteral));
     let told =
         format!("{joint} with joint clusters, {nested} nested, {tight} tight; as printed {conflict} with conflicts");
     println!("of {n} releases: {told}");
@@ -55,7 +56,8 @@ fn datasets_reach_joint_clusters_and_conflicts() {
 fn paper_literal_breaks_the_guarantee_on_random_data() {
     let broken = |seed: &u64| {
         let case = Case::new(*seed);
-        case.run(true).is_ok_and(|outcome| !guarantee_violations(&case.dataset(), &outcome.release).is_empty())
+        case.run(Way::PaperLiteral)
+            .is_ok_and(|outcome| !guarantee_violations(&case.dataset(), &outcome.release).is_empty())
     };
     let n_broken = (0..N_CASES / 4).into_par_iter().filter(broken).count();
     println!("{n_broken} of {} releases of the algorithm as printed break the guarantee", N_CASES / 4);
@@ -67,16 +69,16 @@ fn paper_literal_breaks_the_guarantee_on_random_data() {
 fn paper_literal_breaks_on_the_lemma_3_counterexample() {
     let records = ["a", "a", "b", "b", "ab", "z", "z", "pz", "p", "p", "p"];
     let case = Case::fixed("lemma 3 counterexample", &records, (3, 2, 8));
-    assert!(violations(&case, true).iter().any(|v| v.itemset == ["a", "b"] && v.candidates == 2));
-    check(&case, false).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
+    assert!(violations(&case, Way::PaperLiteral).iter().any(|v| v.itemset == ["a", "b"] && v.candidates == 2));
+    check(&case, Way::Published).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
 }
 
 /// HORPART leaves two records behind; nobody can hide among three in a cluster of two.
 #[test]
 fn paper_literal_breaks_on_small_clusters() {
     let case = Case::fixed("small cluster", &["ab", "ab", "ab", "a", "xy", "xw"], (3, 2, 6));
-    assert!(violations(&case, true).iter().any(|v| v.itemset == ["x", "y"] && v.candidates < 3));
-    check(&case, false).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
+    assert!(violations(&case, Way::PaperLiteral).iter().any(|v| v.itemset == ["x", "y"] && v.candidates < 3));
+    check(&case, Way::Published).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
 }
 
 /// Property 1 of the paper is kept, no leaf has too few subrecords of its own, and still three people are one too many:
@@ -87,13 +89,13 @@ fn paper_literal_breaks_on_property_1() {
     let mut records = vec!["xza", "xza", "xao", "x", "x", "x", "x", "x"];
     records.extend(["ywza", "ywa", "ywo", "y", "y", "y", "va", "va", "vo"]);
     let case = Case::fixed("property 1 counterexample", &records, (3, 2, 6));
-    assert!(violations(&case, true).iter().any(|v| v.itemset == ["o", "y"] && v.candidates == 2));
-    check(&case, false).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
+    assert!(violations(&case, Way::PaperLiteral).iter().any(|v| v.itemset == ["o", "y"] && v.candidates == 2));
+    check(&case, Way::Published).unwrap_or_else(|reason| panic!("{reason}\n{}", case.report()));
 }
 
 /// Protects a dataset and asks everything there is to ask about the release.
-fn check(case: &Case, paper_literal: bool) -> Result<(), String> {
-    let outcome = case.run(paper_literal)?;
+fn check(case: &Case, way: Way) -> Result<(), String> {
+    let outcome = case.run(way)?;
     let (original, release) = (case.dataset(), &outcome.release);
     let claimed = (release.header.k, release.header.m, release.header.records);
     if claimed != (case.k, case.m, original.records.len() as u64) {
@@ -119,8 +121,8 @@ fn check(case: &Case, paper_literal: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn violations(case: &Case, paper_literal: bool) -> Vec<Violation> {
-    match case.run(paper_literal) {
+fn violations(case: &Case, way: Way) -> Vec<Violation> {
+    match case.run(way) {
         Ok(outcome) => guarantee_violations(&case.dataset(), &outcome.release),
         Err(reason) => panic!("{reason}\n{}", case.report()),
     }
@@ -142,6 +144,14 @@ fn shape(release: &Disassociated) -> [usize; 4] {
 }
 
 // ---- Datasets ------------------------------------------------------------------------------------------------------
+
+/// How a dataset is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Published,
+    AlgorithmAware,
+    PaperLiteral,
+}
 
 /// A dataset with parameters, made from its seed alone.
 struct Case {
@@ -193,11 +203,12 @@ impl Case {
         Dataset::from_texts(&self.records)
     }
 
-    fn run(&self, paper_literal: bool) -> Result<Outcome, String> {
+    fn run(&self, way: Way) -> Result<Outcome, String> {
         let mut params = Params::new(self.k, self.m);
         params.max_cluster = self.max_cluster;
         params.refine = true;
-        params.paper_literal = paper_literal;
+        params.paper_literal = way == Way::PaperLiteral;
+        params.algorithm_aware = way == Way::AlgorithmAware;
         disassociate(&self.dataset(), &params).map_err(|error| format!("not protected: {error}"))
     }
 

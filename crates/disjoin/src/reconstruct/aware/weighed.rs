@@ -18,6 +18,10 @@
 //! subrecords lie in records of their own, and sum |C_i| - k (h - 1) records have something. The term chunk must fill the
 //! rest, with fewer than k records each.
 //!
+//! A refused term may be known not to be rare, by a chunk that clusters share. It stands in no one's way: it was offered to
+//! one chunk, so let its records stay with the rows of that chunk, where it is refused again, and let the other chunks lie
+//! as they like.
+//!
 //! Paper:      ours, against barakat2016 (cover problem); Lemma 2 of terrovitis2012 with k - 1 records for each rare term
 //! Promises:   `analyse` finds exactly the itemsets that fewer than k records hold in all worlds cut as published, though
 //!             some hold them

@@ -159,6 +159,9 @@ fn ask(question: &str, default: &str) -> Result<String> {
 
 fn check(args: &Check, talk: &Talk) -> Result<Outcome> {
     let mut recipe = read_recipe(&args.recipe)?;
+    if !recipe.input.file.exists() {
+        talk.warn(&format!("{}: there is no such file yet", recipe.input.file.display()));
+    }
     // How many is enough: the list says what somebody wants to hide.
     let n_sensitive = std::mem::take(&mut recipe.protect.sensitive).len();
     if talk.is_json() {

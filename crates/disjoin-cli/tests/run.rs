@@ -78,6 +78,13 @@ fn recipes_are_written_checked_and_described() {
     assert!(stdout.contains("k = 3") && stdout.contains("most_certain = 0"), "{stdout}");
     let (stdout, _) = bench.good(&["recipe", "check", "--json"]);
     assert_eq!(json(&stdout)["protect"]["max_cluster"], 30);
+    bench.file(
+        "long.toml",
+        "[input]\nfile = \"none.csv\"\nseparator = \"tab\"\nid_column = \"who\"\nitem_column = \"what\"\n",
+    );
+    let (stdout, stderr) = bench.good(&["recipe", "check", "long.toml"]);
+    assert!(stdout.contains("id_column = \"who\"") && stdout.contains("separator = \"\\t\""), "{stdout}");
+    assert!(stderr.contains("none.csv: there is no such file yet"), "{stderr}");
     let (stdout, _) = bench.good(&["recipe", "schema"]);
     assert!(json(&stdout)["properties"]["protect"].is_object());
     let (stdout, _) = bench.good(&["recipe", "new", "x.dat", "-o", "-"]);

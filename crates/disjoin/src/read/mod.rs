@@ -53,19 +53,25 @@ pub enum Format {
 }
 
 /// How to read a file, where its name and content do not say it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Options {
     /// The format, instead of recognising it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
     /// What stands between the fields of a line.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_character")]
     pub separator: Option<u8>,
     /// The column (or JSON field) that holds the list of terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
     /// The column that says whose row it is, in the long format.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
     /// The column of terms, in the long format.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub item_column: Option<String>,
     /// What stands between the terms inside a list cell.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_character")]
     pub list_separator: Option<u8>,
     /// A longer record is an error: most often the separator is wrong.
     pub max_record_terms: usize,
@@ -83,6 +89,11 @@ impl Default for Options {
             max_record_terms: 100_000,
         }
     }
+}
+
+/// As [`separator`] reads it back.
+fn as_character<S: serde::Serializer>(separator: &Option<u8>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    separator.map(|byte| char::from(byte).to_string()).serialize(to)
 }
 
 /// What somebody wrote for a character between fields: the character itself, or the word tab or space.

@@ -44,7 +44,7 @@ pub struct Input {
     /// The file; relative ones start at the folder of the recipe.
     pub file: PathBuf,
     /// How it is read, where its name and content do not say it.
-    #[serde(skip)]
+    #[serde(flatten)]
     pub options: read::Options,
 }
 

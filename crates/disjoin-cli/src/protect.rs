@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use disjoin::data::Dataset;
-use disjoin::protect::disassociation::{self, Diversity, DiversityRule, Outcome as Disassociation, Params, Step};
+use disjoin::protect::disassociation::{self, Diversity, DiversityRule, Outcome as Disassociation, Params};
 use disjoin::publish::{Custody, Destination, Encoding, Package};
 use disjoin::read::Intake;
 use disjoin::release::claim::Parameters;
@@ -146,14 +146,7 @@ impl Args {
 
 /// Disassociates, telling the steps.
 pub(crate) fn disassociate(data: &Dataset, params: &Params, talk: &Talk) -> Result<Disassociation> {
-    disassociation::disassociate_with(data, params, &mut |step| {
-        talk.step(match step {
-            Step::Horizontal => "grouping records that are alike",
-            Step::Vertical => "cutting groups into chunks",
-            Step::Refine => "sharing chunks between groups",
-            Step::Order => "putting everything into an order that tells nothing",
-        });
-    })
+    disassociation::disassociate_with(data, params, &mut |step| talk.step(step.text()))
 }
 
 /// A release with its claim and what is kept of its making.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use disjoin::publish::report;
 use disjoin::read::Intake;
 use disjoin::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -132,16 +133,7 @@ fn hint_for(error: &Error) -> Option<&'static str> {
 
 /// A number with separators of thousands.
 pub(crate) fn number(n: impl TryInto<u64>) -> String {
-    let Ok(n) = n.try_into() else { return String::from("?") };
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    n.try_into().map_or(String::from("?"), report::number)
 }
 
 /// A count with its noun.

@@ -98,7 +98,7 @@ impl Kept {
 
 /// The map after the simple clusters were put into another order, in which `leaves` are their former numbers; none if the
 /// map speaks of others.
-pub(super) fn renumber(mut leaf_of: Vec<u32>, leaves: &[u32]) -> Option<Vec<u32>> {
+pub fn renumber(mut leaf_of: Vec<u32>, leaves: &[u32]) -> Option<Vec<u32>> {
     let mut place = vec![None; leaves.len()];
     for (&before, now) in leaves.iter().zip(0..) {
         *place.get_mut(before as usize)? = Some(now);

@@ -10,7 +10,7 @@ mod package;
 pub mod plot;
 pub mod report;
 
-pub use custody::{Custody, Kept};
+pub use custody::{Custody, Kept, renumber};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
 pub use package::{Encoding, Package, Page, carry_custody, copy_release, find_release, write_release};

@@ -13,11 +13,11 @@ use std::time::Instant;
 use crate::attack::summary::{Choice, Summary, find, likeliest};
 use crate::attack::{self, Knowledge, View};
 use crate::data::{Dataset, risk};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::measure;
-use crate::protect::disassociation::{self, Params, Step, disassociate_with};
+use crate::protect::disassociation::{self, Params, disassociate_with};
 use crate::publish::report::{Audience, Limit, Round, Story, html, json, markdown};
-use crate::publish::{Custody, Destination, Encoding, Package, Page, Part};
+use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::{OutputFormat, Recipe};
 use crate::reconstruct::Model;
@@ -89,7 +89,7 @@ struct Made {
 /// Protects, and tries out and mends until the limits hold; then measures what is left.
 fn make(recipe: &Recipe, data: &Dataset, clock: &mut Clock, tell: &mut dyn FnMut(&str)) -> Result<Made> {
     let params = recipe.protect.params_for(data)?;
-    let protected = clock.time("protect", || disassociate_with(data, &params, &mut |step| tell(told(step))))?;
+    let protected = clock.time("protect", || disassociate_with(data, &params, &mut |step| tell(step.text())))?;
     let (mut release, mut leaf_of) = (protected.release, protected.leaf_of);
     let promise = recipe.protect.promise;
     let mut claim = Claim::disassociation(parameters(&params, data), promise, release.header.records);
@@ -110,7 +110,7 @@ fn make(recipe: &Recipe, data: &Dataset, clock: &mut Clock, tell: &mut dyn FnMut
         if mended.stats.clusters_changed == 0 {
             break;
         }
-        leaf_of = renumbered(&leaf_of, &mended.leaves);
+        leaf_of = renumber(leaf_of, &mended.leaves).ok_or(Error::Internal("a repair keeps all clusters"))?;
         release = mended.release;
         claim = Claim::disassociation(claim.parameters, Promise::AlgorithmAware, claim.records);
         repaired = Some(mended.stats);
@@ -158,15 +158,6 @@ fn try_out(
     let truth = attack::Truth::new(data, Some(leaf_of), release)?;
     let attacks = Summary::new(&found, identity, Some(&truth), release, recipe.attack.most_certain);
     Ok(Round { repaired, verdict, attacks })
-}
-
-fn told(step: Step) -> &'static str {
-    match step {
-        Step::Horizontal => "grouping records that are alike",
-        Step::Vertical => "cutting groups into chunks",
-        Step::Refine => "sharing chunks between groups",
-        Step::Order => "putting everything into an order that tells nothing",
-    }
 }
 
 /// What the claim says about the parameters.
@@ -234,18 +225,11 @@ fn measure_limits(recipe: &Recipe, utility: &measure::Report) -> Vec<Limit> {
     asked.into_iter().filter_map(limit).collect()
 }
 
-/// For each record the number that its cluster has now; `leaves` are the former numbers in the new order.
-fn renumbered(leaf_of: &[u32], leaves: &[u32]) -> Vec<u32> {
-    let mut place = vec![0; leaves.len()];
-    leaves.iter().zip(0..).for_each(|(&before, now)| place[before as usize] = now);
-    leaf_of.iter().map(|&leaf| place[leaf as usize]).collect()
-}
-
 /// The report in all its forms: in full for custody, and what may leave.
 fn pages(story: &Story) -> Result<Vec<Page>> {
     let text = |part, audience| -> Result<[Page; 3]> {
         let json = serde_json::to_string_pretty(&json(story, audience))
-            .map_err(|_| crate::error::Error::Internal("a report is always JSON"))?;
+            .map_err(|_| Error::Internal("a report is always JSON"))?;
         Ok([
             Page { part, name: "report.html", text: html(story, audience) },
             Page { part, name: "report.md", text: markdown(story, audience) },

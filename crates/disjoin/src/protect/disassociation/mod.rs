@@ -211,6 +211,18 @@ pub enum Step {
     Order,
 }
 
+impl Step {
+    /// What is being done, in plain words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Step::Horizontal => "grouping records that are alike",
+            Step::Vertical => "cutting groups into chunks",
+            Step::Refine => "sharing chunks between groups",
+            Step::Order => "putting everything into an order that tells nothing",
+        }
+    }
+}
+
 /// Like [`disassociate`]; tells `progress` whenever a step begins.
 pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnMut(Step)) -> Result<Outcome> {
     params.check()?;

@@ -27,6 +27,7 @@ use crate::verify::Verdict;
 pub use html::html;
 pub use json::{Told, json};
 pub use markdown::markdown;
+pub use words::number;
 
 /// Who reads a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

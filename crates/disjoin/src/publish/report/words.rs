@@ -109,7 +109,7 @@ pub(super) fn page(story: &Story, audience: Audience) -> Page {
 }
 
 /// A number with separators of thousands.
-pub(super) fn number(n: u64) -> String {
+pub fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

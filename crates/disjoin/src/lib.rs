@@ -45,3 +45,8 @@ pub use error::{Error, Place, Result};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
+
+/// The examples of the book's guide for researchers, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/guides/researcher.md")]
+pub struct Researcher;

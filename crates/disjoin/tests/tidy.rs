@@ -1,4 +1,5 @@
-//! Invariants of the source tree itself: module order, file headers, no printing in the core, PAPERS.md up to date.
+//! Invariants of the source tree itself: module order, file headers, no printing in the core, PAPERS.md and
+//! README.md up to date.
 //!
 //! Text is searched, not syntax: this catches accidents, not intent.
 
@@ -150,4 +151,17 @@ fn papers_md_points_to_what_exists() {
         rows += 1;
     }
     assert!(rows >= 8, "{rows}");
+}
+
+/// The ten lines of the README are those of the crate's documentation.
+#[test]
+fn the_readme_shows_the_example_of_the_crate() {
+    let lib = fs::read_to_string(root().join("crates/disjoin/src/lib.rs")).unwrap();
+    let head: Vec<&str> = lib.lines().map_while(|line| line.strip_prefix("//!")).collect();
+    let head: String = head.iter().map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned() + "\n").collect();
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let block = |text: &str, fence: &str| text.split(fence).nth(1).unwrap().split("```").next().unwrap().to_owned();
+    let example = block(&head, "```\n");
+    assert!(example.lines().count() >= 9, "{example}");
+    assert_eq!(block(&readme, "```rust\n"), example);
 }

@@ -140,6 +140,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     let claimed = loaded.claim.parameters.cut;
     let view = View { release, cut: args.assume.rule(claimed), knowledge: &Knowledge::Anything };
+    if view.cut != claimed {
+        talk.warn(
+            "the claim says that groups were cut by another rule: what is stated does not follow, but may be true",
+        );
+    }
     let chosen: Vec<Choice> = args.attack.iter().map(|&choice| choice.into()).collect();
     let found = find(&view, &chosen, args.steps, &mut |name| talk.step(&format!("attacking: {name}")));
     let identity = match args.attack.contains(&AttackChoice::Identity) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disjoin::Result;
 use disjoin::data::risk::Bin;
 use disjoin::data::{Profile, Risk, profile, risk};
-use disjoin::read::{Column, Intake, Role, columns};
+use disjoin::read::{Column, Format, Intake, Role, columns};
 use serde::Serialize;
 
 use crate::Outcome;
@@ -58,6 +58,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             talk.note(&table(&columns));
         }
     })?;
+    // The first line of other formats is a record, not a heading.
+    let is_table = matches!(input.format, Format::Table | Format::Long);
+    let columns = if is_table { columns } else { Vec::new() };
     talk.step("counting rare sets of terms");
     let (profile, found) = (profile(&data), risk(&data, args.crowd.k, args.crowd.m));
     let unique = risk(&data, 2, args.crowd.m).at_risk;

@@ -109,6 +109,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
     let Method::Disassociation = args.method;
     let destination = Destination::check(&args.out)?;
+    destination.check_outside(&args.file)?;
     let (data, intake) = args.input.read(&args.file, talk)?;
     let params = args.params(&data)?;
     let made = disassociate(&data, &params, talk)?;

@@ -50,6 +50,8 @@ fn wrong_recipes_are_refused_with_key_line_and_remedy() {
         ),
         ("[input]\nfile = \"x\"\n[protect]\npromise = \"algoritm-aware\"\n", 4, &["did you mean algorithm-aware?"]),
         ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"secret\"\n", 4, &["sensitive", "a list in [ ]"]),
+        ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"was expected secret\"\n", 4, &["a list in [ ]"]),
+        ("[input]\nfile = \"x\"\n[protect]\npromise = \"x`y`secret\"\n", 4, &["published, algorithm-aware"]),
         ("[input]\nfile = \"x\"\n[protect]\nl_diversity = 3\n", 4, &["protect.l_diversity", "sensitive = [\"...\"]"]),
         ("[protect]\nk = 5\n", 0, &["input.file", "file = \"patients.csv\""]),
         ("[input]\nfile = \"x\"\nseparator = \"secret\"\n", 3, &["input.separator", "one character", "tab"]),

@@ -627,6 +627,35 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     Made { original: dataset, release, leaf_of }
 }
 
+/// A sensitive term is in a third of the records at most, so it cannot fill all that would be empty.
+#[test]
+fn diversity_bounds_what_sensitive_terms_fill() {
+    let records = ["ab", "a", "a", "a", "b", "b", "b", "h", "h"];
+    let original = Dataset::from_texts(records.map(|record| record.chars().map(text)));
+    let sensitive = original.dictionary.get(&text('h')).unwrap();
+    let diversity = Some(Diversity { l: 3, rule: DiversityRule::Multiplicity });
+    for algorithm_aware in [false, true] {
+        let params =
+            Params { sensitive: vec![sensitive], diversity, algorithm_aware, max_cluster: 20, ..Params::new(3, 2) };
+        let made = disassociate(&original, &params).unwrap();
+        let named = Sensitive { terms: vec![text('h')], l: Some(3), rule: Some("multiplicity".into()) };
+        let mut claim = claim(&made.release.header, Some(named));
+        claim.parameters.cut = params.cut_rule();
+        if algorithm_aware {
+            claim.promise = Promise::AlgorithmAware;
+        }
+        let truth = Truth { original: &original, leaf_of: Some(&made.leaf_of) };
+        let verdict = verify(&claim, InMemory::new(&made.release), Some(truth)).unwrap();
+        assert!(verdict.holds, "{:?} {:?}", verdict.findings, made.release);
+        // As it was cut without the bound.
+        let header = Header { k: 3, m: 2, records: 9 };
+        let root = leaf(9, &["a a a a", "b b b b"], "h");
+        let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
+        claim.parameters.cut = CutRule::Greedy;
+        assert!(violated(&verify(&claim, InMemory::new(&release), None).unwrap()).contains(&Rule::Filling));
+    }
+}
+
 /// Cut by the weighed rule, b would have been offered to the chunk of a, and would be there or in the term chunk.
 #[test]
 fn a_claim_of_weighed_cutting_is_checked() {
@@ -644,6 +673,9 @@ fn a_claim_of_weighed_cutting_is_checked() {
     // By the paper's rule, that b was refused says that fewer than k records hold it with a.
     assert_eq!(judge(unlikely(), CutRule::Greedy), [Rule::CutGivesNothingAway].into());
     assert_eq!(judge(likely(), CutRule::Weighed), [Rule::CutGivesNothingAway].into());
+    // What is shared may lie elsewhere: it does not fill records of this cluster.
+    let shares = || joint(vec![leaf(7, &["a a a", "b b b"], "z"), leaf(5, &["c c c c c"], "")], &["x x x x"]);
+    assert_eq!(judge(shares(), CutRule::Weighed), [Rule::CutGivesNothingAway].into());
     // If three records hold a and b, 5 + 4 - 3 records have something; y and z are in two each, which leaves two.
     assert_eq!(judge(few_to_fill(), CutRule::Weighed), [Rule::CutGivesNothingAway].into());
 }

@@ -83,6 +83,19 @@ enum Found {
 }
 
 impl Destination {
+    /// Refuses a file that would be deleted with the package that is replaced.
+    pub fn check_outside(&self, file: &Path) -> Result<()> {
+        match fs::canonicalize(file) {
+            Ok(file) if file.starts_with(&self.resolved) => {
+                let problem = "lies in the folder that the package replaces, and would be deleted with it";
+                Err(Error::input(Place::file(file.display().to_string()), problem)
+                    .with_hint("move it, or choose another folder for the package"))
+            }
+            // What cannot be found is for the reader to complain about.
+            _ => Ok(()),
+        }
+    }
+
     /// Checks, before the expensive work, that a package can be written to `path`; also removes what killed runs left.
     pub fn check(path: &Path) -> Result<Self> {
         let resolved = match fs::symlink_metadata(path) {

@@ -197,8 +197,14 @@ fn line_of(text: &str, span: &Range<usize>) -> u64 {
 
 /// The parser's words in ours: what is unknown, what was expected, what was meant; no value.
 fn explain(message: &str, text: &str, span: Option<Range<usize>>, place: Place) -> Error {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    if let (Some((unknown, known)), true) = (quoted.split_first(), message.starts_with("unknown ")) {
+    // The last such words are the parser's own; what stands before may be a value.
+    let (found, expected) = match message.rsplit_once(", expected ") {
+        Some((found, expected)) => (found, Some(expected)),
+        None => (message, message.strip_prefix("expected ")),
+    };
+    let known: Vec<&str> = expected.unwrap_or_default().split('`').skip(1).step_by(2).collect();
+    let unknown = found.split_once('`').map(|(_, rest)| rest.strip_suffix('`').unwrap_or(rest));
+    if let (Some(unknown), true) = (unknown, message.starts_with("unknown ")) {
         let is_key = message.starts_with("unknown field");
         let what = if is_key { "is not a key of a recipe" } else { "is not known here" };
         // What stands in a key is the user's own word for a key; a value might say more.
@@ -213,8 +219,8 @@ fn explain(message: &str, text: &str, span: Option<Range<usize>>, place: Place) 
     }
     let key = span.and_then(|span| key_before(text, &span));
     let named = |problem: String| key.as_ref().map_or(problem.clone(), |key| format!("{key}: {problem}"));
-    match message.split_once("expected ") {
-        Some((_, expected)) => Error::input(place, named(format!("expected {}", in_words(expected)))),
+    match expected {
+        Some(expected) => Error::input(place, named(format!("expected {}", in_words(expected)))),
         None => Error::input(place, named(String::from("is not TOML here")))
             .with_hint("texts stand in quotes, lists in [ ], a table begins with [its name]"),
     }

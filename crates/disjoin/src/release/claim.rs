@@ -105,6 +105,17 @@ pub struct Parameters {
     pub sensitive: Option<Sensitive>,
 }
 
+impl Parameters {
+    /// In how many records of a cluster a sensitive term may be, by what is claimed.
+    pub fn most_of_sensitive(&self, size: u32) -> u32 {
+        match &self.sensitive {
+            // |P| >= l s(t, P)
+            Some(Sensitive { l: Some(l), rule, .. }) if rule.as_deref() != Some("size") => size / (*l).max(1),
+            _ => size,
+        }
+    }
+}
+
 /// Which chunks a term was offered to when its cluster was cut. Everybody may know it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -28,7 +28,7 @@ use crate::attack::worlds;
 use crate::data::TermId;
 use crate::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
 use crate::release::claim::Parameters;
-use crate::release::{Chunk, CutRule, Disassociated, Header, Joint, Node, Simple};
+use crate::release::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use crate::verify::{CUT_STEPS, cut_fill};
 
 /// Larger clusters cannot be analysed.
@@ -77,7 +77,7 @@ pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
     let (dictionary, rank) = release.dictionary.sorted();
     let mut sensitive: Vec<TermId> = sensitive.filter_map(|text| dictionary.get(text)).collect();
     sensitive.sort_unstable();
-    let mender = Mender { header: release.header, rule: claimed.cut, sensitive: &sensitive };
+    let mender = Mender { header: release.header, claimed, sensitive: &sensitive };
     let mut n_leaves = 0;
     let mut numbered = Vec::with_capacity(release.roots.len());
     for root in &release.roots {
@@ -155,7 +155,7 @@ impl<'r> Walk<'r> {
 #[derive(Clone, Copy)]
 struct Mender<'r> {
     header: Header,
-    rule: CutRule,
+    claimed: &'r Parameters,
     /// Ascending.
     sensitive: &'r [TermId],
 }
@@ -190,10 +190,10 @@ impl Mender<'_> {
         }
         // Those who verify and those who attack reckon differently with records that hold nothing else; both must be content.
         let n_shared = shared.iter().map(|chunk| chunk.n_subrecords()).fold(0, u64::saturating_add);
-        let mut fills = vec![cut_fill(simple, shared, self.sensitive, k), worlds::fill(simple, n_shared, k)];
+        let mut fills = vec![cut_fill(simple, self.claimed, self.sensitive), worlds::fill(simple, n_shared, k)];
         fills.dedup();
         for fill in fills {
-            let cut = Cut::new(simple, k, m, fill).with_rule(self.rule);
+            let cut = Cut::new(simple, k, m, fill).with_rule(self.claimed.cut);
             let mut itemsets: Vec<Vec<TermId>> = closed_pairs(&cut).into_iter().map(|pair| pair.terms).collect();
             if itemsets.is_empty() {
                 let Analysis { breaches, open, contradiction, .. } = analyse(&cut, CUT_STEPS);

@@ -30,6 +30,7 @@ use crate::verify;
 /// Runs a recipe and writes its package; `tell` hears of every stage before it begins.
 pub fn run(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Story> {
     let destination = Destination::check(&recipe.output.folder)?;
+    destination.check_outside(&recipe.input.file)?;
     tell("reading the data");
     let read = read::read(&recipe.input.file, &recipe.input.options)?;
     run_on(recipe, &read.0, read.1, None, &destination, tell)

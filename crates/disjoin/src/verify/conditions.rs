@@ -22,11 +22,13 @@ use std::collections::HashMap;
 use super::anonymity::km_shortfall;
 use super::rules::{Rule, Tally};
 use crate::data::TermId;
+use crate::release::claim::Parameters;
 use crate::release::{Chunk, Joint, Node, Simple};
 
 /// What is asked of a root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
+    pub(super) parameters: &'a Parameters,
     pub(super) k: u32,
     pub(super) m: u32,
     /// Whether the claim names sensitive terms.
@@ -199,9 +201,14 @@ impl Walk<'_> {
         let n: u64 = simple.record_chunks.iter().map(Chunk::n_subrecords).sum();
         let h = u64::from(self.asked.m).min(simple.record_chunks.len() as u64);
         let needed = u64::from(simple.size) + u64::from(self.asked.k) * h.saturating_sub(1);
-        let holds = !simple.term_chunk.is_empty() || (h > 0 && n >= needed);
+        // A term that is not sensitive may be in any number of records; a sensitive one in as many as the claim allows.
+        let is_sensitive = |term: &TermId| self.asked.sensitive.binary_search(term).is_ok();
+        let fills_any = simple.term_chunk.iter().any(|term| !is_sensitive(term));
+        let filled = simple.term_chunk.len() as u64 * u64::from(self.asked.parameters.most_of_sensitive(simple.size));
+        let is_empty = simple.record_chunks.is_empty() && simple.term_chunk.is_empty();
+        let holds = fills_any || (!is_empty && n + filled >= needed);
         self.tally.check(Rule::Filling, self.line, holds, || {
-            format!("cluster {number} has no term chunk and {n} subrecords, fewer than s + k(h - 1) = {needed}")
+            format!("cluster {number} has {n} subrecords and {filled} terms to fill records, fewer than s + k(h - 1) = {needed}")
         });
     }
 

@@ -184,6 +184,7 @@ impl<'a> Judge<'a> {
     fn check(&self, root: &Root) -> (Shape, Tally) {
         let parameters = &self.claim.parameters;
         let asked = Asked {
+            parameters,
             k: parameters.k,
             m: parameters.m,
             has_sensitive: parameters.sensitive.is_some(),

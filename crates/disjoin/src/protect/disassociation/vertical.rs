@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
-use super::{Params, Partition, Rejection};
+use super::{Diversity, DiversityRule, Params, Partition, Rejection};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::generate::stream;
 use crate::reconstruct::aware::is_offered;
@@ -119,26 +119,29 @@ impl Cutter {
         };
 
         let lacking = |chunks: &[Vec<usize>]| lacking_for_lemma_2(rows, chunks, size, k, m);
-        let mut n_lacking = lacking(&chunks);
-        let repaired = n_lacking > 0 && rare.is_empty() && hidden.is_empty();
+        // Sensitive terms fill any records, unless the claim bounds how many: |P| >= l s(t, P).
+        let by_hidden = match params.diversity {
+            _ if hidden.is_empty() => 0,
+            Some(Diversity { l, rule: DiversityRule::Multiplicity }) => (hidden.len() as u32).saturating_mul(size / l),
+            _ => u32::MAX,
+        };
+        let mut n_lacking = lacking(&chunks).saturating_sub(by_hidden);
+        let repaired = n_lacking > 0 && rare.is_empty();
         if repaired {
             rare.extend(take_rarest(&mut chunks, |i| (std::cmp::Reverse(self.supports[i]), published(i))));
-            n_lacking = lacking(&chunks);
+            n_lacking = lacking(&chunks).saturating_sub(by_hidden);
         }
-        // Who knows the algorithm counts on fewer than k records for each rare term.
-        let filled_by_one = if params.algorithm_aware { k - 1 } else { size };
-        while params.algorithm_aware && hidden.is_empty() && chunks.len() > 1 {
-            if n_lacking <= (rare.len() as u32).saturating_mul(filled_by_one) {
-                break;
-            }
+        // Who knows the algorithm counts on fewer than k records for each rare term. Sets across chunks need two known terms.
+        let is_reckoned = params.algorithm_aware && m > 1;
+        let filled_by_one = if is_reckoned { k - 1 } else { size };
+        while is_reckoned && chunks.len() > 1 && n_lacking > (rare.len() as u32).saturating_mul(filled_by_one) {
             rare.extend(chunks.pop().into_iter().flatten());
-            n_lacking = lacking(&chunks);
+            n_lacking = lacking(&chunks).saturating_sub(by_hidden);
         }
-        let keeps = match hidden.is_empty() {
-            // A single chunk is not cut: there is nothing to reckon back.
-            true if chunks.len() > 1 => n_lacking.div_ceil(filled_by_one),
-            true => u32::from(n_lacking > 0),
-            false => 0,
+        // A single chunk is not cut: there is nothing to reckon back.
+        let keeps = match chunks.len() {
+            0 | 1 => u32::from(n_lacking > 0),
+            _ => n_lacking.div_ceil(filled_by_one),
         };
 
         let record_chunks: Vec<Chunk> = chunks.iter().map(|chunk| rows.project(chunk, published, projection)).collect();

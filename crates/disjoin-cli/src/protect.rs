@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use disjoin::data::Dataset;
-use disjoin::protect::disassociation::{self, Diversity, DiversityRule, Outcome as Disassociation, Params};
+use disjoin::protect::disassociation::{self, DiversityRule, Outcome as Disassociation, Params};
 use disjoin::publish::{Custody, Destination, Encoding, Package};
 use disjoin::read::Intake;
+use disjoin::recipe::resolve;
+use disjoin::recipe::written::{self, Promised};
 use disjoin::release::claim::Parameters;
 use disjoin::release::{Claim, Promise};
 use disjoin::{Error, Result};
@@ -129,18 +131,28 @@ impl Args {
     }
 
     fn params_without_terms(&self) -> Params {
-        let rule = match self.diversity_rule {
-            RuleChoice::Multiplicity => DiversityRule::Multiplicity,
-            RuleChoice::Size => DiversityRule::Size,
+        // The same structure that a recipe fills: the same defaults, the same meaning.
+        let (k, m) = (Some(self.crowd.k), Some(self.crowd.m));
+        let written = written::Protect {
+            k,
+            m,
+            max_cluster: self.max_cluster,
+            promise: Some(match self.promise {
+                PromiseChoice::Published => Promised::Published,
+                PromiseChoice::AlgorithmAware => Promised::AlgorithmAware,
+            }),
+            refine: Some(!self.no_refine),
+            l_diversity: self.l_diversity,
+            diversity_rule: Some(match self.diversity_rule {
+                RuleChoice::Multiplicity => DiversityRule::Multiplicity,
+                RuleChoice::Size => DiversityRule::Size,
+            }),
+            ..written::Protect::default()
         };
-        let defaults = Params::new(self.crowd.k, self.crowd.m);
-        Params {
-            max_cluster: self.max_cluster.unwrap_or(defaults.max_cluster),
-            refine: !self.no_refine,
-            paper_literal: self.paper_literal,
-            algorithm_aware: self.promise == PromiseChoice::AlgorithmAware && !self.paper_literal,
-            diversity: self.l_diversity.map(|l| Diversity { l, rule }),
-            ..defaults
+        let params = resolve::protect(&written).params();
+        match self.paper_literal {
+            true => Params { paper_literal: true, algorithm_aware: false, ..params },
+            false => params,
         }
     }
 }

@@ -132,7 +132,8 @@ fn key_of(flag: &str) -> &'static str {
     }
 }
 
-fn protect(written: &written::Protect) -> Protect {
+/// How to protect, with all defaults; nothing is checked yet.
+pub fn protect(written: &written::Protect) -> Protect {
     let (k, m) = (written.k.unwrap_or(default::K), written.m.unwrap_or(default::M));
     let defaults = Params::new(k, m);
     Protect {

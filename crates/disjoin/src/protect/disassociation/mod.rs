@@ -49,6 +49,9 @@ pub struct Params {
 
 impl Params {
     /// The paper's defaults: clusters below 30 (or 2k where that is more), refined, nothing sensitive.
+    ///
+    /// Cut as in the paper, too: a release promises `published`. Set `algorithm_aware` against adversaries who know the
+    /// algorithm, as the command line and recipes do.
     pub fn new(k: u32, m: u32) -> Self {
         Params {
             k,

@@ -121,7 +121,7 @@ AFTER: the same diagnoses, none lost, but cut into chunks that are no longer lin
   {proved}
 
 STILL THERE: what an analyst can ask of it
-  {kept} of the {top} most frequent sets of diagnoses still are the most frequent ones.
+  {kept} of the most frequent sets of diagnoses ({top} at most) still are the most frequent ones.
   Counts of {queries} random sets are off by {error} on the median; bounds held for {bounded}.
 
 FILES
@@ -138,7 +138,7 @@ TRY NEXT
         patients = number(before.records),
         at_risk = number(before.at_risk),
         share = percent(before.at_risk, before.records),
-        kept = number(((1.0 - utility.top_k.tkd_e.all) * utility.top_k.k as f64).round() as u64),
+        kept = percent((1000.0 * (1.0 - utility.top_k.tkd_e.all)).round() as u64, 1000),
         top = number(utility.top_k.k as u64),
         queries = number(utility.queries.queries as u64),
         bounded = percent((1000.0 * utility.queries.within_bounds).floor() as u64, 1000),

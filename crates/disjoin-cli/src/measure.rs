@@ -111,14 +111,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
 fn draw(report: &Report, original: &Dataset, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create the folder", e))?;
-    let points: Vec<Point> = (report.queries.asked.iter())
-        .map(|asked| Point {
-            x: f64::from(asked.truth),
-            y: asked.estimate.expected,
-            low: asked.estimate.lower as f64,
-            high: asked.estimate.upper as f64,
-        })
-        .collect();
+    let points: Vec<Point> = report.queries.asked.iter().map(Point::from).collect();
     let title = format!("Random itemsets of {} records (k = {}, m = {})", number(report.records), report.k, report.m);
     let scatter =
         plot::scatter(&title, "support in the original", "expected support, with bounds", &points, Scale::Log);

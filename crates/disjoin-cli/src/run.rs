@@ -114,8 +114,8 @@ pub(crate) fn text(story: &Story, out: &Path) -> String {
     line(
         "utility",
         format!(
-            "{} of the {} most frequent itemsets are still the most frequent; counts of itemsets are off by {} on the median",
-            number(((1.0 - top.tkd_e.all) * top.k as f64).round() as u64),
+            "{} of the most frequent itemsets ({} at most) are still the most frequent; counts of itemsets are off by {} on the median",
+            percent((1000.0 * (1.0 - top.tkd_e.all)).round() as u64, 1000),
             number(top.k as u64),
             percent((1000.0 * story.utility.queries.median).round() as u64, 1000),
         ),

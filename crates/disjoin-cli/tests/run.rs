@@ -59,6 +59,22 @@ fn an_attack_that_wins_is_mended_or_told_first() {
 }
 
 #[test]
+fn an_input_is_never_deleted_with_the_package_that_holds_it() {
+    let bench = Bench::new();
+    bench.good(&["demo", "--patients", "300", "-o", "d"]);
+    let original = fs::read(bench.at("d/custody/original.csv")).unwrap();
+    bench.file(
+        "again.toml",
+        "[input]\nfile = \"d/custody/original.csv\"\ncolumn = \"diagnoses\"\n[output]\nfolder = \"d\"\n",
+    );
+    let protect = ["protect", "d/custody/original.csv", "--column", "diagnoses", "-o", "d"];
+    for args in [&["run", "again.toml"][..], &protect] {
+        assert!(bench.bad(args).contains("would be deleted with it"));
+        assert_eq!(fs::read(bench.at("d/custody/original.csv")).unwrap(), original);
+    }
+}
+
+#[test]
 fn a_limit_of_utility_is_a_limit() {
     let bench = with_recipe("[measure.at_most]\nquery_error = 0.0\n");
     let output = bench.run(&["run"]);

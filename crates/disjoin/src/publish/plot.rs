@@ -9,6 +9,8 @@
 
 use std::fmt::Write;
 
+use crate::measure::Asked;
+
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 480.0;
 const LEFT: f64 = 76.0;
@@ -34,6 +36,15 @@ pub struct Point {
     pub low: f64,
     /// The most that the estimate may be.
     pub high: f64,
+}
+
+/// The truth against the expectation, with its bounds.
+impl From<&Asked> for Point {
+    fn from(asked: &Asked) -> Self {
+        let estimate = &asked.estimate;
+        let (low, high) = (estimate.lower as f64, estimate.upper as f64);
+        Point { x: f64::from(asked.truth), y: estimate.expected, low, high }
+    }
 }
 
 /// How values are spread along an axis.

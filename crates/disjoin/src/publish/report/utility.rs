@@ -157,14 +157,7 @@ fn queries(report: &Report) -> Vec<Part> {
         percent(queries.within_bounds),
         percent(queries.within_two_deviations),
     )));
-    let points: Vec<Point> = (queries.asked.iter())
-        .map(|asked| Point {
-            x: f64::from(asked.truth),
-            y: asked.estimate.expected,
-            low: asked.estimate.lower as f64,
-            high: asked.estimate.upper as f64,
-        })
-        .collect();
+    let points: Vec<Point> = queries.asked.iter().map(Point::from).collect();
     let title = format!("Random sets of terms: the release against {}", count(report.records, "record", "records"));
     let (x, y) = ("people in the original", "people by the release, with bounds");
     parts.push(Part::Figure(Figure {

@@ -37,7 +37,7 @@ fn cut(records: &[Vec<TermId>], middle: TermId, hidden: TermId) -> Node {
 fn release_of(roots: Vec<Node>) -> Disassociated {
     let texts = Dataset::from_texts([(0..100).map(|t| format!("t{t:02}"))]);
     let records = roots.iter().map(Node::size).sum();
-    Disassociated { header: Header { k: 2, m: 2, records }, dictionary: texts.dictionary, roots }
+    Disassociated { header: Header { k: 2, m: 2, records, occurrences: None }, dictionary: texts.dictionary, roots }
 }
 
 fn run<S: Fn(TermId, TermId) -> f64 + Sync>(release: &Disassociated, score: S, matching: Matching) -> Findings {

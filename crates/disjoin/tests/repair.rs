@@ -290,7 +290,7 @@ fn simple(size: u32, chunks: &[&[(&[u32], u32)]]) -> Disassociated {
     };
     let data = Dataset::from_texts([["a", "b", "c", "d", "e"]]);
     let root = Simple { size, record_chunks: chunks.iter().map(chunk).collect(), term_chunk: Vec::new() };
-    let header = Header { k: 3, m: 2, records: u64::from(size) };
+    let header = Header { k: 3, m: 2, records: u64::from(size), occurrences: None };
     Disassociated { header, dictionary: data.dictionary, roots: vec![Node::Simple(root)] }
 }
 

@@ -225,13 +225,23 @@ struct Control {
     roots: Vec<Node>,
     /// What the header says, if it is not the number of records there are.
     records: Option<u64>,
+    occurrences: Option<u64>,
     promise: Promise,
     sensitive: Option<Sensitive>,
     original: Option<(Vec<&'static str>, Option<Vec<u32>>)>,
 }
 
 fn control(rule: Rule, roots: Vec<Node>) -> Control {
-    Control { rule, k: 2, roots, records: None, promise: Promise::Published, sensitive: None, original: None }
+    Control {
+        rule,
+        k: 2,
+        roots,
+        records: None,
+        occurrences: None,
+        promise: Promise::Published,
+        sensitive: None,
+        original: None,
+    }
 }
 
 fn controls() -> Vec<Control> {
@@ -257,6 +267,15 @@ fn controls() -> Vec<Control> {
     };
     let pairs = |a: &str, b: &str| vec![leaf(2, &["a a"], a), leaf(2, &["b b"], b)];
     let z = || vec![leaf(4, &["a a a a"], "z")];
+    // Seven times three terms that are in one or two records each: 28 pairs are seen, 21 to 42 are not. What is told
+    // leaves room from 21 + mk to 42 - 6 - mk.
+    let sevenfold = || vec![leaf(4, &["a a a a"], "xyz"); 7];
+    let telling = |hidden: u64| Control {
+        k: 3,
+        occurrences: Some(28 + hidden),
+        ..control(Rule::OccurrencesLeaveRoom, sevenfold())
+    };
+    let twice = ["axyz", "axyz", "a", "a"].repeat(7);
     vec![
         Control { promise: Promise::None, ..control(Rule::Promise, good()) },
         Control { k: 1, ..control(Rule::Parameters, good()) },
@@ -308,10 +327,16 @@ fn controls() -> Vec<Control> {
         Control { sensitive: sensitive("a", None, "size"), ..control(Rule::SensitivePlace, good()) },
         Control { sensitive: sensitive("z", None, "size"), ..control(Rule::SensitivePlace, two(&["z z"])) },
         Control { sensitive: sensitive("z", Some(5), "size"), ..control(Rule::DiversitySize, z()) },
+        telling(26),
+        telling(31),
+        Control { sensitive: sensitive("z", None, "size"), ..telling(28) },
+        // Cut by the paper's rule, other clusters cannot be arranged at will.
+        Control { promise: Promise::AlgorithmAware, ..telling(28) },
         known(Rule::OriginalRecords, z(), &["az", "a", "a", "a", "z"], None),
         known(Rule::OriginalTerms, z(), &["a", "a", "a", "a"], None),
         known(Rule::OriginalTerms, z(), &["a", "a", "az", "ab"], None),
         known(Rule::OriginalSupports, z(), &["az", "a", "a", "z"], None),
+        Control { k: 3, occurrences: Some(28 + 28), ..known(Rule::OriginalOccurrences, sevenfold(), &twice, None) },
         known(Rule::CustodyMap, pairs("", ""), &["a", "a", "b", "b"], Some(&[0, 0, 0, 1])),
         known(Rule::CustodyMap, pairs("", ""), &["a", "a", "b", "b"], Some(&[0, 0, 1, 1, 0])),
         known(Rule::CustodyRecordChunks, vec![leaf(4, &["ab ab a b"], "z")], &["ab", "ab", "ab", "z"], Some(&[0; 4])),
@@ -335,7 +360,8 @@ fn each_rule_is_broken_alone() {
     let mut covered = BTreeSet::new();
     for (i, control) in controls().into_iter().enumerate() {
         let records = control.roots.iter().flat_map(Node::leaves).map(|leaf| u64::from(leaf.size)).sum();
-        let header = Header { k: control.k, m: 2, records: control.records.unwrap_or(records) };
+        let told = control.records.unwrap_or(records);
+        let header = Header { k: control.k, m: 2, records: told, occurrences: control.occurrences };
         let release = Disassociated { header, dictionary: alphabet(), roots: control.roots };
         let claim = Claim { promise: control.promise, ..claim(&header, control.sensitive) };
         let original = control
@@ -355,6 +381,35 @@ fn each_rule_is_broken_alone() {
     assert_eq!(covered, BTreeSet::from(Rule::ALL), "a rule without a control");
 }
 
+/// The other side of the controls of both rules: a true total that leaves room is accepted, as JSON lines as well.
+#[test]
+fn occurrences_may_be_told_where_there_is_room() {
+    // 28 + 28 pairs: one term of each cluster is in two records.
+    let records = ["axyz", "ax", "a", "a"].repeat(7);
+    let original = Dataset::from_texts(records.iter().map(|record| record.chars().map(text)));
+    let leaf_of: Vec<u32> = (0..28).map(|i| i / 4).collect();
+    let header = Header { k: 3, m: 2, records: 28, occurrences: Some(original.records.n_incidences() as u64) };
+    let roots = vec![leaf(4, &["a a a a"], "xyz"); 7];
+    let release = Disassociated { header, dictionary: alphabet(), roots };
+    let mut claim = claim(&header, None);
+    let mut text = Vec::new();
+    jsonl::write(&release, &mut text).unwrap();
+    for (promise, cut) in [(Promise::Published, CutRule::Greedy), (Promise::AlgorithmAware, CutRule::Weighed)] {
+        (claim.promise, claim.parameters.cut) = (promise, cut);
+        let truth = Truth { original: &original, leaf_of: Some(&leaf_of) };
+        let reader = jsonl::Reader::new(text.as_slice(), "data.jsonl").unwrap();
+        let verdict = verify(&claim, reader, Some(truth)).unwrap();
+        assert!(verdict.holds, "{:?}", verdict.findings);
+        assert!(has(&verdict, Rule::OccurrencesLeaveRoom) && has(&verdict, Rule::OriginalOccurrences));
+        let untold = Header { occurrences: None, ..header };
+        let silent = Disassociated { header: untold, ..release.clone() };
+        let verdict = verify(&claim, InMemory::new(&silent), Some(truth)).unwrap();
+        assert!(
+            verdict.holds && !has(&verdict, Rule::OccurrencesLeaveRoom) && !has(&verdict, Rule::OriginalOccurrences)
+        );
+    }
+}
+
 #[test]
 fn findings_are_in_the_order_of_the_file_and_do_not_depend_on_threads() {
     let good = leaf(3, &["a a a"], "");
@@ -362,7 +417,11 @@ fn findings_are_in_the_order_of_the_file_and_do_not_depend_on_threads() {
     let n = 1_000;
     let is_bad = |i: u64| i % 7 == 3;
     let roots: Vec<Node> = (0..n).map(|i| if is_bad(i) { bad.clone() } else { good.clone() }).collect();
-    let release = Disassociated { header: Header { k: 2, m: 2, records: 3 * n }, dictionary: alphabet(), roots };
+    let release = Disassociated {
+        header: Header { k: 2, m: 2, records: 3 * n, occurrences: None },
+        dictionary: alphabet(),
+        roots,
+    };
     let claim = claim(&release.header, None);
     let expected: Vec<u64> = (0..n).filter(|&i| is_bad(i)).map(|i| i + 2).take(20).collect();
     let verdict = verify(&claim, InMemory::new(&release), None).unwrap();
@@ -384,7 +443,7 @@ fn findings_are_in_the_order_of_the_file_and_do_not_depend_on_threads() {
 #[test]
 fn a_claim_about_other_data_and_a_broken_file_are_errors() {
     let release = Disassociated {
-        header: Header { k: 2, m: 2, records: 4 },
+        header: Header { k: 2, m: 2, records: 4, occurrences: None },
         dictionary: alphabet(),
         roots: vec![leaf(4, &["a a a a"], "")],
     };
@@ -406,7 +465,7 @@ fn memory_does_not_grow_with_the_file() {
     }
     impl RootStream for Endless {
         fn header(&self) -> Header {
-            Header { k: 2, m: 2, records: 40_000 }
+            Header { k: 2, m: 2, records: 40_000, occurrences: None }
         }
         fn next_root(&mut self, dictionary: &mut Dictionary) -> disjoin::Result<Option<Node>> {
             assert!(dictionary.is_empty());
@@ -621,7 +680,7 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     let leaf_of: Vec<u32> = original.iter().zip(0..).flat_map(|(records, leaf)| vec![leaf; records.len()]).collect();
     let name = |t: &TermId| text(char::from(b'a' + *t as u8));
     let dataset = Dataset::from_texts(original.iter().flatten().map(|record| record.iter().map(name)));
-    let header = Header { k, m, records: leaf_of.len() as u64 };
+    let header = Header { k, m, records: leaf_of.len() as u64, occurrences: None };
     let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
     assert_eq!(roots_of_leaves(&release).len(), n_leaves);
     Made { original: dataset, release, leaf_of }
@@ -648,7 +707,7 @@ fn diversity_bounds_what_sensitive_terms_fill() {
         let verdict = verify(&claim, InMemory::new(&made.release), Some(truth)).unwrap();
         assert!(verdict.holds, "{:?} {:?}", verdict.findings, made.release);
         // As it was cut without the bound.
-        let header = Header { k: 3, m: 2, records: 9 };
+        let header = Header { k: 3, m: 2, records: 9, occurrences: None };
         let root = leaf(9, &["a a a a", "b b b b"], "h");
         let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
         claim.parameters.cut = CutRule::Greedy;
@@ -660,7 +719,7 @@ fn diversity_bounds_what_sensitive_terms_fill() {
 #[test]
 fn a_claim_of_weighed_cutting_is_checked() {
     let judge = |root: Node, cut: CutRule| {
-        let header = Header { k: 3, m: 2, records: 12 };
+        let header = Header { k: 3, m: 2, records: 12, occurrences: None };
         let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
         let mut claim = claim(&header, None);
         (claim.promise, claim.parameters.cut) = (Promise::AlgorithmAware, cut);

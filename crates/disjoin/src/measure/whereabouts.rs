@@ -142,7 +142,7 @@ mod tests {
             shared_chunks: vec![chunk(&[(&[4], 3), (&[4, 5], 2)])],
         };
         let release = Disassociated {
-            header: Header { k: 2, m: 2, records: 12 },
+            header: Header { k: 2, m: 2, records: 12, occurrences: None },
             dictionary: Dataset::from_texts([["a", "b", "c", "d", "e", "f"]]).dictionary,
             roots: vec![Node::Joint(joint)],
         };

@@ -11,6 +11,8 @@ pub struct Header {
     pub m: u32,
     /// The number of records of the original.
     pub records: u64,
+    /// How many pairs of a record and a term the original has, if the release tells.
+    pub occurrences: Option<u64>,
 }
 
 /// A whole release in memory. Term ids refer to `dictionary`.

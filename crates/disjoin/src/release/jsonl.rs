@@ -46,8 +46,9 @@ pub fn write(release: &Disassociated, out: &mut (impl Write + Send)) -> std::io:
 
 /// The first line, with its line feed.
 pub fn header_line(header: &Header) -> Vec<u8> {
-    let Header { k, m, records } = header;
-    format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"k\":{k},\"m\":{m},\"records\":{records}}}\n")
+    let Header { k, m, records, occurrences } = header;
+    let told = occurrences.map(|n| format!(",\"occurrences\":{n}")).unwrap_or_default();
+    format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"k\":{k},\"m\":{m},\"records\":{records}{told}}}\n")
         .into_bytes()
 }
 
@@ -172,8 +173,9 @@ impl<R: BufRead> Reader<R> {
             k: u32,
             m: u32,
             records: u64,
+            occurrences: Option<u64>,
         }
-        let header = Header { k: 0, m: 0, records: 0 };
+        let header = Header { k: 0, m: 0, records: 0, occurrences: None };
         let mut reader = Reader { input, file: file.into(), line: 0, buffer: Vec::new(), header };
         if !reader.next_line()? {
             return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
@@ -182,7 +184,8 @@ impl<R: BufRead> Reader<R> {
         let head: Head = serde_json::from_slice(&reader.buffer).map_err(bad)?;
         check_version(&head.format, head.version, &reader.place())?;
         let written: Written = serde_json::from_slice(&reader.buffer).map_err(bad)?;
-        reader.header = Header { k: written.k, m: written.m, records: written.records };
+        let Written { k, m, records, occurrences } = written;
+        reader.header = Header { k, m, records, occurrences };
         Ok(reader)
     }
 
@@ -404,7 +407,11 @@ mod tests {
         let simple = Node::Simple(Simple { size: 5, record_chunks: vec![chunk.clone()], term_chunk: vec![2, 3] });
         let joint =
             Node::Joint(Joint { size: 10, members: vec![simple.clone(), simple.clone()], shared_chunks: vec![chunk] });
-        Disassociated { header: Header { k: 3, m: 2, records: 15 }, dictionary, roots: vec![simple, joint] }
+        Disassociated {
+            header: Header { k: 3, m: 2, records: 15, occurrences: None },
+            dictionary,
+            roots: vec![simple, joint],
+        }
     }
 
     fn text_of(release: &Disassociated) -> String {
@@ -432,6 +439,18 @@ mod tests {
         assert_eq!(again.header, release.header);
         assert_eq!(again.roots, release.roots);
         assert_eq!(text_of(&again), text_of(&release));
+    }
+
+    #[test]
+    fn occurrences_stand_in_the_header_if_they_are_told() {
+        let mut release = sample();
+        release.header.occurrences = Some(40);
+        let text = text_of(&release);
+        let head = r#"{"format":"disjoin/disassociated","version":1,"k":3,"m":2,"records":15,"occurrences":40}"#;
+        assert_eq!(text.lines().next(), Some(head));
+        assert_eq!(read(text.as_bytes(), "x").unwrap().header, release.header);
+        let bad = text.replacen(":40", ":-40", 1);
+        assert!(read(bad.as_bytes(), "x").unwrap_err().to_string().starts_with("x:1:"));
     }
 
     #[test]

@@ -3,12 +3,14 @@
 pub mod claim;
 pub mod disassociated;
 pub mod jsonl;
+pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 
 pub use claim::{Claim, CutRule, Promise};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
+pub use occurrences::Occurrences;
 
 /// The `format` of a disassociated dataset, in every encoding.
 pub const FORMAT: &str = "disjoin/disassociated";

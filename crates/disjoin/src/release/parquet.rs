@@ -22,8 +22,8 @@
 //! | `terms` | null | the domain | the terms |
 //! | `count` | null | null | how often it stands there |
 //!
-//! A term chunk is a chunk without subrecords; an empty one is not written. Format, version, k, m and records stand in
-//! the key-value metadata under the names that they have in the header of data.jsonl.
+//! A term chunk is a chunk without subrecords; an empty one is not written. Format, version, k, m, records and, if
+//! they are told, occurrences stand in the key-value metadata under the names that they have in the header of data.jsonl.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,15 +73,16 @@ pub struct Writer<W: Write + Send> {
 impl<W: Write + Send> Writer<W> {
     /// Begins a file. `file` is named in errors.
     pub fn new(out: W, header: &Header, file: &str) -> Result<Self> {
-        let Header { k, m, records } = header;
-        let pairs = [
+        let Header { k, m, records, occurrences } = header;
+        let mut pairs = vec![
             ("format", FORMAT.to_owned()),
             ("version", VERSION.to_string()),
             ("k", k.to_string()),
             ("m", m.to_string()),
             ("records", records.to_string()),
         ];
-        let metadata = pairs.map(|(key, value)| KeyValue::new(key.to_owned(), value)).to_vec();
+        pairs.extend(occurrences.map(|n| ("occurrences", n.to_string())));
+        let metadata = pairs.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
         let schema = schema();
         let begin = || {
             let properties = WriterProperties::builder()
@@ -359,7 +360,9 @@ fn read_header(metadata: Option<&Vec<KeyValue>>, file: &str) -> Result<Header> {
     let number = |key: &str| find(key)?.parse::<u64>().map_err(|_| bad(key));
     let small = |key: &str| u32::try_from(number(key)?).map_err(|_| bad(key));
     check_version(find("format")?, number("version")?, &Place::file(file))?;
-    Ok(Header { k: small("k")?, m: small("m")?, records: number("records")? })
+    let is_told = metadata.into_iter().flatten().any(|pair| pair.key == "occurrences");
+    let occurrences = is_told.then(|| number("occurrences")).transpose()?;
+    Ok(Header { k: small("k")?, m: small("m")?, records: number("records")?, occurrences })
 }
 
 fn check_schema(found: &Schema, file: &str) -> Result<()> {
@@ -696,7 +699,10 @@ mod tests {
             let back = to_jsonl(&to_parquet(text.as_bytes())).unwrap();
             assert_eq!(String::from_utf8(back).unwrap(), text);
         }
-        assert_eq!(to_jsonl(&to_parquet(HEAD.as_bytes())).unwrap(), HEAD.as_bytes());
+        let told = HEAD.replace("15}", "15,\"occurrences\":40}");
+        for head in [HEAD, &told] {
+            assert_eq!(to_jsonl(&to_parquet(head.as_bytes())).unwrap(), head.as_bytes());
+        }
         let childless = format!("{HEAD}{{\"size\":5,\"members\":[],\"shared_chunks\":[]}}\n");
         let mut reader = jsonl::Reader::new(childless.as_bytes(), "x").unwrap();
         let writer = Writer::new(Vec::new(), &reader.header(), "x").unwrap();

@@ -97,7 +97,9 @@ pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
     let stats = parts.iter().fold(Stats::default(), |sum, (_, stats)| sum.sum(*stats));
     let leaves = parts.iter().flat_map(|(part, _)| part.leaves.iter().copied()).collect();
     let roots = parts.into_iter().map(|(part, _)| part.node).collect();
-    Mended { release: Disassociated { header: release.header, dictionary, roots }, leaves, stats }
+    // What moves to term chunks is no longer counted: whether the total may still be told was not asked.
+    let header = Header { occurrences: None, ..release.header };
+    Mended { release: Disassociated { header, dictionary, roots }, leaves, stats }
 }
 
 /// Renames all terms and leaves members where they are.

@@ -70,7 +70,8 @@ impl Stats {
 pub fn suppress(release: &Disassociated) -> Suppressed {
     // Ties between terms are broken by their texts.
     let (dictionary, rank) = release.dictionary.sorted();
-    let header = release.header;
+    // What is deleted is no longer counted: the total would tell how much that is.
+    let header = Header { occurrences: None, ..release.header };
     let mut n_leaves = 0;
     let mut numbered = Vec::with_capacity(release.roots.len());
     for root in &release.roots {

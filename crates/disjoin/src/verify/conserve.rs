@@ -51,8 +51,9 @@ impl Bounds {
         }
     }
 
-    /// Compares with the original, when all roots have been added; `records` are those of the release.
-    pub(super) fn check(mut self, original: &Dataset, records: u64, tally: &mut Tally) {
+    /// Compares with the original, when all roots have been added; `records` are those of the release, `occurrences` what its
+    /// header tells.
+    pub(super) fn check(mut self, original: &Dataset, records: u64, occurrences: Option<u64>, tally: &mut Tally) {
         // Findings about the whole release stand at its header.
         let line = 1;
         let n_original = original.records.len() as u64;
@@ -90,6 +91,12 @@ impl Bounds {
             let (actual, least, most) = first_wrong.unwrap_or_default();
             format!("{n_wrong} terms, one of which is in {actual} records, where {least} to {most} were possible")
         });
+        if let Some(told) = occurrences {
+            let actual = original.records.n_incidences() as u64;
+            tally.check(Rule::OriginalOccurrences, line, told == actual, || {
+                format!("the release tells {told} occurrences of terms, the original has {actual}")
+            });
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::Result;
 use crate::release::open::RootStream;
-use crate::release::{Claim, Node, Promise};
+use crate::release::{Claim, CutRule, Header, Node, Occurrences, Promise};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
@@ -91,6 +91,7 @@ pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>
     let judge = Judge::new(claim, truth);
     let mut bounds = truth.map(|truth| Bounds::new(truth.original));
     let mut source = Source::new(claim, truth);
+    let mut occurrences = header.occurrences.map(|_| Occurrences::default());
     let mut shape = Shape::default();
     let mut batch = source.next_batch(&mut roots)?;
     while !batch.is_empty() {
@@ -100,6 +101,9 @@ pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>
                 let parts: Vec<(Shape, Tally)> = batch.par_iter().map(|root| judge.check(root)).collect();
                 if let Some(bounds) = &mut bounds {
                     batch.iter().for_each(|root| bounds.add(&root.node));
+                }
+                if let Some(occurrences) = &mut occurrences {
+                    batch.iter().for_each(|root| occurrences.add(&root.node, header.k));
                 }
                 parts
             },
@@ -113,8 +117,11 @@ pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>
     tally.check(Rule::RecordCount, 1, shape.records == header.records, || {
         format!("the clusters hold {} records, the header tells {}", shape.records, header.records)
     });
+    if let (Some(occurrences), Some(told)) = (occurrences, header.occurrences) {
+        check_occurrences(occurrences, told, &header, claim, &mut tally);
+    }
     if let (Some(bounds), Some(truth)) = (bounds, truth) {
-        bounds.check(truth.original, shape.records, &mut tally);
+        bounds.check(truth.original, shape.records, header.occurrences, &mut tally);
     }
     if let Some(custody) = &judge.custody {
         custody.check_map(shape.clusters, &mut tally);
@@ -142,6 +149,26 @@ fn check_claim(claim: &Claim, tally: &mut Tally) {
     let (k, m) = (claim.parameters.k, claim.parameters.m);
     tally.check(Rule::Promise, 1, claim.promise != Promise::None, || "nothing is promised".into());
     tally.check(Rule::Parameters, 1, k >= 2 && m >= 1, || format!("k = {k} and m = {m} promise nothing"));
+}
+
+/// One finding at most: the first reason why nothing may be told.
+fn check_occurrences(found: Occurrences, told: u64, header: &Header, claim: &Claim, tally: &mut Tally) {
+    let parameters = &claim.parameters;
+    // How often a sensitive term may occur is bounded otherwise.
+    let is_sensitive = parameters.sensitive.is_some();
+    // Where refusals are reckoned back, a cluster cannot be arranged at will.
+    let is_open = claim.promise == Promise::AlgorithmAware && parameters.cut == CutRule::Greedy;
+    let leaves_room = found.leave_room(told, header.k, header.m);
+    tally.check(Rule::OccurrencesLeaveRoom, 1, !is_sensitive && !is_open && leaves_room, || {
+        if is_sensitive {
+            "the number of occurrences is told, though there are sensitive terms".into()
+        } else if is_open {
+            "the number of occurrences is told, though it is known which terms were refused".into()
+        } else {
+            let (visible, hidden) = (found.visible, found.hidden);
+            format!("{told} occurrences, {visible} in chunks with counts, are too few or too many for {hidden} others")
+        }
+    });
 }
 
 fn sum(a: Shape, b: Shape) -> Shape {

@@ -41,12 +41,16 @@ pub enum Rule {
     SensitivePlace,
     /// A cluster with a sensitive term has at least l records.
     DiversitySize,
+    /// The number of occurrences, if it is told, leaves all possible originals that are counted on.
+    OccurrencesLeaveRoom,
     /// The original has as many records as the release.
     OriginalRecords,
     /// The original has the same terms as the release.
     OriginalTerms,
     /// The supports in the original are possible ones in the release.
     OriginalSupports,
+    /// The original has as many occurrences as the release tells, if it does.
+    OriginalOccurrences,
     /// The custody map sends every record to a cluster, and to each as many as it has.
     CustodyMap,
     /// A record chunk is the bag of projections of its cluster's records.
@@ -76,7 +80,7 @@ impl std::fmt::Display for Rule {
 
 impl Rule {
     /// All rules, in the order in which they are told.
-    pub const ALL: [Rule; 26] = [
+    pub const ALL: [Rule; 28] = [
         Rule::Promise,
         Rule::Parameters,
         Rule::MemberSizes,
@@ -94,9 +98,11 @@ impl Rule {
         Rule::CutGivesNothingAway,
         Rule::SensitivePlace,
         Rule::DiversitySize,
+        Rule::OccurrencesLeaveRoom,
         Rule::OriginalRecords,
         Rule::OriginalTerms,
         Rule::OriginalSupports,
+        Rule::OriginalOccurrences,
         Rule::CustodyMap,
         Rule::CustodyRecordChunks,
         Rule::CustodyTermChunks,
@@ -137,9 +143,13 @@ impl Rule {
             }
             Rule::SensitivePlace => "Sensitive terms stand in term chunks only, linked to no other term.",
             Rule::DiversitySize => "Every cluster with a sensitive term has at least l records to attribute it to.",
+            Rule::OccurrencesLeaveRoom => {
+                "The total number of terms in all records is told only where it narrows down nobody's crowd."
+            }
             Rule::OriginalRecords => "No record was lost or added.",
             Rule::OriginalTerms => "No term was lost or added.",
             Rule::OriginalSupports => "Every term occurs as often as the release lets its readers believe.",
+            Rule::OriginalOccurrences => "The total number of terms in all records is the true one.",
             Rule::CustodyMap => "Every record went to a cluster, and every cluster has its number of records.",
             Rule::CustodyRecordChunks => "Every record chunk tells the truth about the records of its cluster.",
             Rule::CustodyTermChunks => "Every term of a term chunk does occur in its cluster.",

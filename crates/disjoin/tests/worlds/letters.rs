@@ -43,7 +43,7 @@ pub(crate) fn joint(members: Vec<Node>, shared_chunks: &[&str]) -> Node {
 /// A release whose dictionary is the alphabet, while datasets number letters as they come: ids differ, texts agree.
 pub(crate) fn release(k: u32, m: u32, records: u64, roots: Vec<Node>) -> Disassociated {
     let alphabet = Dataset::from_texts([('a'..='z').map(String::from)]);
-    Disassociated { header: Header { k, m, records }, dictionary: alphabet.dictionary, roots }
+    Disassociated { header: Header { k, m, records, occurrences: None }, dictionary: alphabet.dictionary, roots }
 }
 
 pub(crate) fn support(world: &[Vec<Terms>], itemset: Terms) -> u64 {

@@ -265,7 +265,7 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
             leaf_of[record as usize] = published as u32;
         }
     }
-    let header = Header { k: params.k, m: params.m, records: data.records.len() as u64 };
+    let header = Header { k: params.k, m: params.m, records: data.records.len() as u64, occurrences: None };
     Ok(Outcome { release: Disassociated { header, dictionary, roots }, leaf_of, stats })
 }
 

@@ -169,10 +169,12 @@ pub(super) fn needs_original(rule: Rule) -> bool {
         | Rule::SharedChunkRoom
         | Rule::CutGivesNothingAway
         | Rule::SensitivePlace
-        | Rule::DiversitySize => false,
+        | Rule::DiversitySize
+        | Rule::OccurrencesLeaveRoom => false,
         Rule::OriginalRecords
         | Rule::OriginalTerms
         | Rule::OriginalSupports
+        | Rule::OriginalOccurrences
         | Rule::CustodyMap
         | Rule::CustodyRecordChunks
         | Rule::CustodyTermChunks

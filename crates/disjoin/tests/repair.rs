@@ -324,3 +324,13 @@ fn what_cannot_be_is_left_for_verify_to_refuse() {
     assert_eq!((&mended.release.roots, mended.stats.clusters_changed), (&release.roots, 0));
     assert!(!judge(&promised, &mended.release, None).holds);
 }
+
+/// What moves or goes changes what is counted, so that a total that was told is told no more.
+#[test]
+fn a_repaired_release_tells_no_total() {
+    let mut release = simple(6, &[&[(&[0], 6)], &[(&[1], 6)]]);
+    release.header.occurrences = Some(12);
+    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
+    assert_eq!(set_aside(&release, &promised.parameters).release.header.occurrences, None);
+    assert_eq!(suppress(&release).release.header.occurrences, None);
+}

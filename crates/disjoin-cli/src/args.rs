@@ -115,6 +115,8 @@ pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
 /// The assumption about terms that the release lists without a count, as the user writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MultiplicityChoice {
+    /// As often as on average, if the release tells how many occurrences its original has; else once
+    Told,
     /// Once: what is certain
     One,
     /// Between 1 and K-1 times, each as likely
@@ -126,6 +128,7 @@ pub(crate) enum MultiplicityChoice {
 impl From<MultiplicityChoice> for Multiplicity {
     fn from(choice: MultiplicityChoice) -> Self {
         match choice {
+            MultiplicityChoice::Told => Multiplicity::Told,
             MultiplicityChoice::One => Multiplicity::One,
             MultiplicityChoice::Uniform => Multiplicity::Uniform,
             MultiplicityChoice::Half => Multiplicity::Half,

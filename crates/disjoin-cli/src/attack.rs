@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let identity = match args.attack.contains(&AttackChoice::Identity) {
         true => {
             talk.step("asking whose row it may be");
-            Some(likeliest(&loaded.model(MultiplicityChoice::One)?))
+            Some(likeliest(&loaded.model(MultiplicityChoice::Told)?))
         }
         false => None,
     };

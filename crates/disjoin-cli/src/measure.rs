@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SEED", default_value_t = Options::default().seed)]
     seed: u64,
     /// How often a term without a count is taken to occur in its group
-    #[arg(long, value_enum, default_value_t = MultiplicityChoice::One)]
+    #[arg(long, value_enum, default_value_t = MultiplicityChoice::Told)]
     multiplicity: MultiplicityChoice,
     /// A taxonomy of the terms for tKd-ML2: an ARX CSV file or an Amnesia text file
     #[arg(long, value_name = "FILE")]

@@ -56,7 +56,7 @@ pub(crate) struct Args {
         conflicts_with_all = ["itemsets", "file"])]
     max_size: Option<u32>,
     /// How often a term without a count is taken to occur in its group; the bounds do not depend on it
-    #[arg(long, value_enum, default_value_t = MultiplicityChoice::One)]
+    #[arg(long, value_enum, default_value_t = MultiplicityChoice::Told)]
     multiplicity: MultiplicityChoice,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), default_value = "basket")]
     to: Format,
     /// How often a term without a count is taken to occur in its group
-    #[arg(long, value_enum, default_value_t = MultiplicityChoice::One)]
+    #[arg(long, value_enum, default_value_t = MultiplicityChoice::Told)]
     multiplicity: MultiplicityChoice,
     /// Let records stay without a term if chance gives them none, and leave them out
     #[arg(long)]

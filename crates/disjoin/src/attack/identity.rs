@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use crate::data::TermId;
 use crate::reconstruct::{
-    Bag, Entry, Model, TERM_CHUNK, common_mask, expectation, expected_in_leaf, for_each_leaf, popcount,
+    Bag, Entry, Model, TERM_CHUNK, Work, common_mask, expectation, expected_in_leaf, for_each_leaf, popcount,
 };
 
 /// How far a probability may be above 1/k by rounding errors.
@@ -69,9 +69,9 @@ pub fn posterior(model: &Model, known: &[TermId]) -> Posterior {
         let everybody = |(leaf, simple): (u32, u64)| Candidates { leaf, expected: simple as f64, held: Vec::new() };
         candidates.extend((0..).zip(model.leaves.iter().map(|leaf| leaf.size())).map(everybody));
     }
-    let mut words = Vec::new();
+    let mut work = Work::default();
     for_each_leaf(model, known, |leaf, held| {
-        let expected = expected_in_leaf(model, leaf, held, &mut words);
+        let expected = expected_in_leaf(model, leaf, held, &mut work);
         if expected > 0.0 {
             candidates.push(Candidates { leaf, expected, held: held.to_vec() });
         }

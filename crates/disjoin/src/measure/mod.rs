@@ -49,7 +49,7 @@ impl Default for Options<'_> {
             reconstructions: 10,
             queries: 200,
             seed: 1,
-            multiplicity: Multiplicity::One,
+            multiplicity: Multiplicity::Told,
             more_than_k: false,
             hierarchy: None,
         }

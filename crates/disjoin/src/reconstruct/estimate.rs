@@ -21,7 +21,7 @@
 //! Checked by: tests/estimate.rs, against all worlds of random releases
 
 use super::kind::Kinds;
-use super::level::expected_in_leaf;
+use super::level::{Work, expected_in_leaf};
 use super::model::{Entry, Model, Posting};
 use super::own::Own;
 use crate::data::TermId;
@@ -59,14 +59,14 @@ pub fn estimate(model: &Model, itemset: &[TermId]) -> Estimate {
     let mut root = u32::MAX;
     let mut kinds = Kinds::default();
     let mut own = Own::default();
-    let mut words = Vec::new();
+    let mut work = Work::default();
     for_each_leaf(model, itemset, |leaf, entries| {
         if model.leaves[leaf as usize].root != root {
             add(kinds.bounds(model), kinds.variance(model));
             kinds.clear();
             root = model.leaves[leaf as usize].root;
         }
-        expected += expected_in_leaf(model, leaf, entries, &mut words);
+        expected += expected_in_leaf(model, leaf, entries, &mut work);
         own.fill(model, leaf, entries);
         if own.is_all {
             add(own.bounds(model), own.moments(model).variance());
@@ -83,8 +83,8 @@ pub fn expectation(model: &Model, itemset: &[TermId]) -> f64 {
     if itemset.is_empty() {
         return model.release.header.records as f64;
     }
-    let (mut expected, mut words) = (0.0, Vec::new());
-    for_each_leaf(model, itemset, |leaf, entries| expected += expected_in_leaf(model, leaf, entries, &mut words));
+    let (mut expected, mut work) = (0.0, Work::default());
+    for_each_leaf(model, itemset, |leaf, entries| expected += expected_in_leaf(model, leaf, entries, &mut work));
     expected
 }
 

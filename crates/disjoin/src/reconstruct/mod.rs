@@ -25,7 +25,7 @@ mod sample;
 
 pub(crate) use estimate::for_each_leaf;
 pub use estimate::{Estimate, estimate, expectation};
-pub(crate) use level::expected_in_leaf;
+pub(crate) use level::{Work, expected_in_leaf};
 pub(crate) use mine::to_a_millionth;
 pub use mine::top_expected;
 pub use model::Model;

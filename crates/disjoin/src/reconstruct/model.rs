@@ -15,9 +15,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::fit;
-use super::sample::Multiplicity;
+use super::sample::{Multiplicity, MultiplicityLaw};
 use crate::data::TermId;
 use crate::error::{Error, Place, Result};
+use crate::release::occurrences::Occurrences;
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
 /// Records that the roots have at least which one task lays out; nothing depends on it. A release lists its small roots
@@ -31,6 +32,8 @@ pub(crate) const TERM_CHUNK: u32 = u32::MAX;
 pub struct Model<'a> {
     pub(super) release: &'a Disassociated,
     pub(super) multiplicity: Multiplicity,
+    /// The mean multiplicity of a term of a term chunk, as far as the release tells.
+    told: f64,
     pub(crate) leaves: Vec<Leaf<'a>>,
     pub(crate) bags: Vec<Bag<'a>>,
     pub(super) classes: Vec<Class>,
@@ -143,7 +146,7 @@ pub(crate) struct Entry {
     /// The bag that owns the term there, or [`TERM_CHUNK`].
     pub(crate) bag: u32,
     /// Where the mask begins: the bag's subrecords with the term, whether they may lie in the region or not.
-    mask: u32,
+    pub(super) mask: u32,
     /// The probability that a given record there holds the term.
     pub(crate) weight: f64,
 }
@@ -157,7 +160,8 @@ impl<'a> Model<'a> {
         let parts: Vec<Part<'a>> = blocks.into_par_iter().with_max_len(1).map(part_of).collect::<Result<_>>()?;
         let mut model = Model {
             release,
-            multiplicity: Multiplicity::One,
+            multiplicity: Multiplicity::default(),
+            told: told_multiplicity(release),
             leaves: Vec::new(),
             bags: Vec::new(),
             classes: Vec::new(),
@@ -186,7 +190,7 @@ impl<'a> Model<'a> {
             let problem = format!("says {} records, but its clusters have {records}", release.header.records);
             return Err(Error::input(Place::file("the release"), problem).with_hint("run disjoin verify on it"));
         }
-        Ok(model)
+        Ok(model.with_multiplicity(Multiplicity::default()))
     }
 
     /// The same, with another assumption about the terms of term chunks.
@@ -204,7 +208,12 @@ impl<'a> Model<'a> {
 
     /// E[mu] and E[mu (mu-1)] of a term in the term chunk of a leaf.
     pub(super) fn multiplicity_in(&self, leaf: u32) -> (f64, f64) {
-        self.multiplicity.moments(self.release.header.k, self.leaves[leaf as usize].simple.size)
+        self.multiplicity_law(leaf, self.multiplicity).moments()
+    }
+
+    /// The law of the multiplicity of a term in the term chunk of a leaf.
+    pub(super) fn multiplicity_law(&self, leaf: u32, multiplicity: Multiplicity) -> MultiplicityLaw {
+        multiplicity.law(self.release.header.k, self.leaves[leaf as usize].simple.size, self.told)
     }
 
     /// The release that is laid out.
@@ -354,6 +363,13 @@ impl<'a> Model<'a> {
         self.owned.extend(part.owned.into_iter().map(shifted));
         self.owned_ends.extend(part.owned_ends.into_iter().map(|end| end + first_owned));
     }
+}
+
+/// How often a term of a term chunk occurs on average, if the release tells; else 1, which is certain.
+fn told_multiplicity(release: &Disassociated) -> f64 {
+    let total = release.header.occurrences;
+    let mean = total.and_then(|total| Occurrences::of(&release.roots, release.header.k).mean_multiplicity(total));
+    mean.unwrap_or(1.0)
 }
 
 /// All roots, in blocks of about [`BLOCK`] records.

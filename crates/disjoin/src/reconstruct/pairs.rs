@@ -113,7 +113,7 @@ impl Asked {
         }
         for leaf in leaves {
             let size = model.leaves[leaf as usize].size() as f64;
-            let in_term_chunk = multiplicity.moments(model.release.header.k, size as u32).0 / size;
+            let in_term_chunk = model.multiplicity_law(leaf, multiplicity).moments().0 / size;
             here.clear();
             for (term, entry) in model.owned(leaf) {
                 let i = self.place[term as usize];

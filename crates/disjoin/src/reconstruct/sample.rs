@@ -49,11 +49,13 @@ pub struct Reconstruction {
     pub empty: u64,
 }
 
-/// How often a term of a term chunk is taken to occur in its cluster; the release does not say.
+/// How often a term of a term chunk is taken to occur in its cluster; the release does not say for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Multiplicity {
-    /// Once: what is certain.
+    /// As often as all of them do on average, if the release tells how many occurrences its original has; else once.
     #[default]
+    Told,
+    /// Once: what is certain.
     One,
     /// Between 1 and k-1 times, each as likely.
     Uniform,
@@ -61,28 +63,55 @@ pub enum Multiplicity {
     Half,
 }
 
+/// The law of a multiplicity in one cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum MultiplicityLaw {
+    /// Each number of a range, as likely.
+    Range(u32, u32),
+    /// This number or the next one, so that the mean is the number given.
+    Around(u32, f64),
+}
+
 impl Multiplicity {
-    /// Draws a multiplicity in a cluster of `size` records.
-    fn draw(self, k: u32, size: u32, rng: &mut impl RngExt) -> u32 {
-        let (least, most) = self.range(k, size);
-        if least == most { least } else { rng.random_range(least..=most) }
-    }
-
-    /// E[mu] and E[mu (mu-1)].
-    pub(super) fn moments(self, k: u32, size: u32) -> (f64, f64) {
-        let (least, most) = self.range(k, size);
-        let n = f64::from(most - least + 1);
-        let sum = |of: fn(f64) -> f64| (least..=most).map(|mu| of(f64::from(mu))).sum::<f64>();
-        (sum(|mu| mu) / n, sum(|mu| mu * (mu - 1.0)) / n)
-    }
-
-    fn range(self, k: u32, size: u32) -> (u32, u32) {
+    /// The law in a cluster of `size` records, if the mean over all clusters is `told`.
+    pub(super) fn law(self, k: u32, size: u32, told: f64) -> MultiplicityLaw {
         let (least, most) = match self {
+            Multiplicity::Told if told < f64::from(size) => return MultiplicityLaw::Around(told as u32, told),
+            Multiplicity::Told => (size, size),
             Multiplicity::One => (1, 1),
             Multiplicity::Uniform => (1, k.saturating_sub(1).max(1)),
             Multiplicity::Half => ((k / 2).max(1), (k / 2).max(1)),
         };
-        (least.min(size), most.min(size))
+        MultiplicityLaw::Range(least.min(size), most.min(size))
+    }
+}
+
+impl MultiplicityLaw {
+    fn draw(self, rng: &mut impl RngExt) -> u32 {
+        match self {
+            MultiplicityLaw::Range(least, most) if least == most => least,
+            MultiplicityLaw::Range(least, most) => rng.random_range(least..=most),
+            MultiplicityLaw::Around(below, mean) => {
+                let more = mean - f64::from(below);
+                below + u32::from(more > 0.0 && rng.random_bool(more))
+            }
+        }
+    }
+
+    /// E[mu] and E[mu (mu-1)].
+    pub(super) fn moments(self) -> (f64, f64) {
+        match self {
+            MultiplicityLaw::Range(least, most) => {
+                let n = f64::from(most - least + 1);
+                let sum = |of: fn(f64) -> f64| (least..=most).map(|mu| of(f64::from(mu))).sum::<f64>();
+                (sum(|mu| mu) / n, sum(|mu| mu * (mu - 1.0)) / n)
+            }
+            MultiplicityLaw::Around(below, mean) => {
+                let below = f64::from(below);
+                let more = mean - below;
+                (mean, (1.0 - more) * below * (below - 1.0) + more * (below + 1.0) * below)
+            }
+        }
     }
 }
 
@@ -391,8 +420,9 @@ impl<'m> Draw<'m> {
     fn place_term_chunk(&mut self, leaf: u32, in_root: usize) {
         let simple = self.model.leaves[leaf as usize].simple;
         let terms = self.selection.map_or(&simple.term_chunk[..], |selection| selection.term_chunk(leaf));
+        let law = self.model.multiplicity_law(leaf, self.model.multiplicity);
         for &term in terms {
-            let mu = self.model.multiplicity.draw(self.model.release.header.k, simple.size, &mut self.rng);
+            let mu = law.draw(&mut self.rng);
             if mu == 1 {
                 let record = self.first_record[in_root] + self.rng.random_range(0..simple.size);
                 self.parts.push(Part { record, bag: TERM_CHUNK, what: term });

@@ -5,11 +5,16 @@
 //!             subrecord and in fewer than k
 //! Assumes:    subrecords ascending, as `release::Chunk` keeps them
 //! Cost:       subsets are looked at only for subrecords that fewer than k contain: C(|q|, m) counts for such a q, each
-//!             of them over at most k matches of its rarest term where the set is frequent
+//!             of them over at most k matches of its rarest term where the set is frequent; in large chunks each set once
 //! Checked by: tests in this file (against counting all subsets of random bags)
+
+use std::collections::HashSet;
 
 use crate::data::TermId;
 use crate::release::Chunk;
+
+/// A chunk with more distinct subrecords is large.
+const LARGE: usize = 500;
 
 /// A set of terms that too few subrecords contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,15 +35,24 @@ pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize) -> Option<Shortfall>
     }
     let index = Index::new(chunk);
     let mut chosen = Vec::with_capacity(m);
+    // In a large chunk whole subrecords are rare, and few sets are in many of them: each is counted once.
+    let is_large = chunk.n_distinct() > LARGE;
+    let mut frequent: HashSet<Vec<TermId>, foldhash::fast::RandomState> = HashSet::default();
     for (subrecord, (terms, count)) in chunk.subrecords().enumerate() {
         // If k subrecords contain q, they contain all that q contains. Otherwise sets of m terms tell: a smaller set is
         // part of one of them and at least as frequent.
-        if u64::from(count) >= k || index.support(terms, k) >= k {
+        if u64::from(count) >= k || (!is_large && index.support(terms, k) >= k) {
             continue;
         }
         let size = m.min(terms.len());
         let found = first_subset(terms, size, &mut chosen, &mut |set| {
+            if is_large && frequent.contains(set) {
+                return None;
+            }
             let support = index.support(set, k);
+            if is_large && support >= k {
+                frequent.insert(set.to_vec());
+            }
             (support < k).then_some(support)
         });
         chosen.clear();
@@ -173,6 +187,36 @@ mod tests {
             }
         }
         assert!(anonymous > 1_000 && not > 1_000, "one-sided: {anonymous} anonymous, {not} not");
+    }
+
+    #[test]
+    fn large_chunks_are_judged_like_small_ones() {
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        let (mut anonymous, mut not) = (0, 0);
+        for _ in 0..60 {
+            let (k, m) = (rng.random_range(2..=8), rng.random_range(1..=3));
+            let mut bag: BTreeMap<Vec<TermId>, u32> = BTreeMap::new();
+            for _ in 0..3_000 {
+                let terms: Vec<TermId> = (0..11).filter(|_| rng.random_bool(0.5)).collect();
+                if !terms.is_empty() {
+                    *bag.entry(terms).or_default() += 1;
+                }
+            }
+            // Now and then a set that is held by few.
+            if rng.random_bool(0.5) {
+                let more = rng.random_range(1..6);
+                bag.insert(vec![3, 11, 12], more);
+                bag.insert(vec![11], 20);
+                bag.insert(vec![12], 20);
+            }
+            let mut chunk = Chunk::new((0..13).collect());
+            bag.iter().for_each(|(terms, &count)| chunk.push(terms, count));
+            assert!(chunk.n_distinct() > LARGE);
+            let found = km_shortfall(&chunk, k, m as usize);
+            assert_eq!(found.is_none(), is_anonymous_by_definition(&bag, k, m), "{k} {m}");
+            *if found.is_none() { &mut anonymous } else { &mut not } += 1;
+        }
+        assert!(anonymous > 5 && not > 5, "one-sided: {anonymous} anonymous, {not} not");
     }
 
     /// Figure 3's shared chunk is 3^2-anonymous though two of its three distinct subrecords stand once.

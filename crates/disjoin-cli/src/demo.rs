@@ -74,6 +74,7 @@ column = \"diagnoses\"
 k = 5
 m = 2
 promise = \"published\"
+grouping = \"paper\"
 
 [repair]
 rounds = 3

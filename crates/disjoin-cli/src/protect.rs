@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use disjoin::data::Dataset;
-use disjoin::protect::disassociation::{self, DiversityRule, Outcome as Disassociation, Params};
+use disjoin::protect::disassociation::{self, DiversityRule, Grouping, Outcome as Disassociation, Params};
 use disjoin::publish::{Custody, Destination, Encoding, Package};
 use disjoin::read::Intake;
 use disjoin::recipe::resolve;
@@ -33,6 +33,9 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     crowd: Crowd,
+    /// How records are brought together
+    #[arg(long, value_enum, default_value_t = GroupingChoice::Layered, conflicts_with = "paper_literal")]
+    grouping: GroupingChoice,
     /// Group fewer records than this, where possible [default: 30, or 2K if that is more]
     #[arg(long, value_name = "N")]
     max_cluster: Option<u32>,
@@ -86,6 +89,14 @@ enum PromiseChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GroupingChoice {
+    /// Terms that many share are published together; the others in small groups of records that are alike
+    Layered,
+    /// Groups by the most frequent terms, as in the paper
+    Paper,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RuleChoice {
     Multiplicity,
     Size,
@@ -136,6 +147,10 @@ impl Args {
         let written = written::Protect {
             k,
             m,
+            grouping: Some(match self.grouping {
+                GroupingChoice::Layered => Grouping::Layered,
+                GroupingChoice::Paper => Grouping::Paper,
+            }),
             max_cluster: self.max_cluster,
             promise: Some(match self.promise {
                 PromiseChoice::Published => Promised::Published,
@@ -151,7 +166,7 @@ impl Args {
         };
         let params = resolve::protect(&written).params();
         match self.paper_literal {
-            true => Params { paper_literal: true, algorithm_aware: false, ..params },
+            true => Params { paper_literal: true, grouping: Grouping::Paper, algorithm_aware: false, ..params },
             false => params,
         }
     }

@@ -11,7 +11,7 @@
 mod worlds;
 
 use disjoin::data::Dataset;
-use disjoin::protect::disassociation::{Outcome, Params, disassociate};
+use disjoin::protect::disassociation::{Grouping, Outcome, Params, disassociate};
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,8 @@ fn no_dataset_breaks_the_guarantee() {
     let failure = (0..N_CASES).into_par_iter().find_map_first(|seed| {
         let case = Case::new(seed);
         let fails = |way: Way| check(&case, way).err().map(|reason| format!("{way:?}: {reason}\n{}", case.report()));
-        fails(Way::Published).or_else(|| fails(Way::AlgorithmAware))
+        let ways = [Way::Published, Way::AlgorithmAware, Way::Layered, Way::LayeredAware];
+        ways.into_iter().find_map(fails)
     });
     if let Some(failure) = failure {
         panic!("{failure}");
@@ -48,6 +49,14 @@ fn datasets_reach_joint_clusters_and_conflicts() {
     let told =
         format!("{joint} with joint clusters, {nested} nested, {tight} tight; as printed {conflict} with conflicts");
     println!("of {n} releases: {told}");
+    // A chunk that all share makes one joint cluster of more than two simple ones; refining joins two at a time.
+    let is_layered = |seed: u64| {
+        let wide = |node: &Node| matches!(node, Node::Joint(joint) if joint.members.len() > 2);
+        Case::new(seed).run(Way::LayeredAware).is_ok_and(|outcome| outcome.release.roots.iter().any(wide))
+    };
+    let layered = (0..n).into_par_iter().filter(|&seed| is_layered(seed)).count();
+    println!("{layered} with common terms if layered");
+    assert!(layered >= 50, "too few layers: {layered}");
     assert!(joint >= 1_000 && nested >= 100 && tight >= 1_000 && conflict >= 50, "too tame: {told}");
 }
 
@@ -151,6 +160,8 @@ enum Way {
     Published,
     AlgorithmAware,
     PaperLiteral,
+    Layered,
+    LayeredAware,
 }
 
 /// A dataset with parameters, made from its seed alone.
@@ -166,7 +177,7 @@ type Records = Vec<Vec<usize>>;
 type Generator = fn(&mut ChaCha8Rng, usize, usize) -> Records;
 
 /// Each takes k and max_cluster as hints where breaches are near.
-const GENERATORS: [(&str, Generator); 11] = [
+const GENERATORS: [(&str, Generator); 12] = [
     ("uniform", uniform),
     ("sparse", sparse),
     ("duplicates", duplicates),
@@ -178,6 +189,7 @@ const GENERATORS: [(&str, Generator); 11] = [
     ("nested conflict", nested_conflict),
     ("owned below", owned_below),
     ("tight conflict", tight_conflict),
+    ("common terms", common_terms),
 ];
 
 impl Case {
@@ -208,7 +220,10 @@ impl Case {
         params.max_cluster = self.max_cluster;
         params.refine = true;
         params.paper_literal = way == Way::PaperLiteral;
-        params.algorithm_aware = way == Way::AlgorithmAware;
+        params.algorithm_aware = matches!(way, Way::AlgorithmAware | Way::LayeredAware);
+        if matches!(way, Way::Layered | Way::LayeredAware) {
+            params.grouping = Grouping::Layered;
+        }
         disassociate(&self.dataset(), &params).map_err(|error| format!("not protected: {error}"))
     }
 
@@ -280,6 +295,20 @@ fn blocks(rng: &mut ChaCha8Rng, k: usize, _: usize) -> Records {
         }
     }
     at_least(records, 6, rng)
+}
+
+/// Terms that many records hold beside a few that are rare: the frequent ones are worth a chunk for all.
+fn common_terms(rng: &mut ChaCha8Rng, k: usize, _: usize) -> Records {
+    let (n_frequent, n_rare) = (rng.random_range(3..=6), rng.random_range(1..=2));
+    let share = rng.random_range(0.5..0.95);
+    let record = |rng: &mut ChaCha8Rng| {
+        let mut record: Vec<usize> = (0..n_frequent).filter(|_| rng.random_bool(share)).collect();
+        if record.is_empty() || rng.random_bool(0.5) {
+            record.push(n_frequent + rng.random_range(0..n_rare));
+        }
+        record
+    };
+    (0..rng.random_range(4 * k..=24)).map(|_| record(rng)).collect()
 }
 
 fn zipf(rng: &mut ChaCha8Rng, _: usize, _: usize) -> Records {

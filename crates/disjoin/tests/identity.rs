@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use disjoin::attack::identity::{Posterior, further, pairs_of_release, posterior, worst};
 use disjoin::data::{Dataset, TermId};
-use disjoin::protect::disassociation::{Params, disassociate};
+use disjoin::protect::disassociation::{Grouping, Params, disassociate};
 use disjoin::reconstruct::Model;
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
@@ -295,8 +295,8 @@ fn nobody_in_a_protected_dataset_is_surer_than_one_in_k() {
         (0..n).map(|_| format!("t{}", (rng.random_range(0.0..1.0_f64).powi(3) * 60.0) as u32)).collect()
     };
     let data = Dataset::from_texts((0..3_000).map(|_| record(&mut rng)));
-    for k in [2, 5] {
-        let outcome = disassociate(&data, &Params::new(k, 2)).unwrap();
+    for (k, grouping) in [(2, Grouping::Paper), (5, Grouping::Paper), (2, Grouping::Layered), (5, Grouping::Layered)] {
+        let outcome = disassociate(&data, &Params { grouping, ..Params::new(k, 2) }).unwrap();
         let model = Model::new(&outcome.release).unwrap();
         let all = pairs_of_release(&model);
         let n = outcome.release.dictionary.len() as TermId;

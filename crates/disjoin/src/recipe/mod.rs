@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::attack::summary::Choice;
-use crate::protect::disassociation::DiversityRule;
+use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::read;
 use crate::release::Promise;
 
@@ -55,6 +55,8 @@ pub struct Protect {
     pub k: u32,
     /// How many terms an adversary may know.
     pub m: u32,
+    /// How records are brought together.
+    pub grouping: Grouping,
     /// How large groups may become.
     pub max_cluster: u32,
     /// Which reading of the guarantee is promised.

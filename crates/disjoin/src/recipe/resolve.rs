@@ -12,7 +12,7 @@ use crate::attack::worlds::Worlds;
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::measure;
-use crate::protect::disassociation::{Diversity, Params};
+use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
 use crate::release::Promise;
 
@@ -126,6 +126,7 @@ fn key_of(flag: &str) -> &'static str {
     match flag {
         "-k" => "protect.k",
         "-m" => "protect.m",
+        "--grouping" => "protect.grouping",
         "--max-cluster" => "protect.max_cluster",
         "--l-diversity" => "protect.l_diversity",
         _ => "protect",
@@ -139,6 +140,7 @@ pub fn protect(written: &written::Protect) -> Protect {
     Protect {
         k,
         m,
+        grouping: written.grouping.unwrap_or(Grouping::Layered),
         max_cluster: written.max_cluster.unwrap_or(defaults.max_cluster),
         promise: match written.promise {
             Some(Promised::Published) => Promise::Published,
@@ -155,6 +157,7 @@ impl Protect {
     /// The parameters of the method, without sensitive terms: these are known once the data is.
     pub fn params(&self) -> Params {
         Params {
+            grouping: self.grouping,
             max_cluster: self.max_cluster,
             refine: self.refine,
             algorithm_aware: self.promise == Promise::AlgorithmAware,

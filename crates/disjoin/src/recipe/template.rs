@@ -63,6 +63,9 @@ file = {file}
 k = {k}
 # ... from somebody who knows up to m terms of a person.
 m = {m}
+# layered: terms that many share are published together, the others in small groups of records that are alike;
+# paper: groups by the most frequent terms.
+# grouping = \"layered\"
 # Groups stay below this size: larger ones keep more of rare terms, smaller ones more of what goes together.
 # max_cluster = {max_cluster}
 # algorithm-aware: also against somebody who knows how groups are cut; published: only against somebody who does not.

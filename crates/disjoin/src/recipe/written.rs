@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::OutputFormat;
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
-use crate::protect::disassociation::DiversityRule;
+use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::read::Format;
 
 /// A recipe as written.
@@ -67,6 +67,9 @@ pub struct Protect {
     pub k: Option<u32>,
     /// How many terms of a person an adversary may know: at least 1.
     pub m: Option<u32>,
+    /// How records are brought together: layered or paper.
+    #[schemars(with = "Option<String>")]
+    pub grouping: Option<Grouping>,
     /// How large groups may become: at least 2k.
     pub max_cluster: Option<u32>,
     /// Which reading of the guarantee is promised.

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::{Diversity, DiversityRule, Params, Partition};
+use super::{Diversity, DiversityRule, Partition};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
 
@@ -48,11 +48,11 @@ pub(super) fn split(records: &Transactions, n_terms: usize, max_cluster: u32, is
 pub(super) fn merge_small(
     partition: &mut Partition,
     records: &Transactions,
-    params: &Params,
+    (k, max_cluster): (u32, u32),
     is_sensitive: &[bool],
 ) -> u64 {
-    let k = params.k as usize;
-    let limit = 2 * params.max_cluster as usize;
+    let k = k as usize;
+    let limit = 2 * max_cluster as usize;
     let mut marks = Marks { marks: vec![0; is_sensitive.len()], epoch: 0 };
     let mut ends: Vec<usize> = Vec::with_capacity(partition.len());
     let mut merged = 0;
@@ -500,10 +500,10 @@ mod tests {
                 let length = rng.random_range(1..4);
                 (0..length).map(|_| rng.random_range(0..30).to_string()).collect::<Vec<_>>()
             }));
-            let params = Params { max_cluster: rng.random_range(2 * k..4 * k), ..Params::new(k, 2) };
-            let mut partition = split_all(&data, params.max_cluster);
+            let max_cluster = rng.random_range(2 * k..4 * k);
+            let mut partition = split_all(&data, max_cluster);
             let small = clusters(&partition).iter().filter(|c| c.len() < k as usize).count();
-            let merged = merge_small(&mut partition, &data.records, &params, &vec![false; data.n_terms()]);
+            let merged = merge_small(&mut partition, &data.records, (k, max_cluster), &vec![false; data.n_terms()]);
             assert_eq!(merged > 0, small > 0);
             let mut all: Vec<RecordId> = clusters(&partition).concat();
             assert!(clusters(&partition).iter().all(|c| c.len() >= k as usize));

@@ -10,18 +10,31 @@
 //! Cost:       near-linear in the number of (record, term) incidences; clusters are cut in parallel
 //! Checked by: tests in these files (the paper's examples), tests/guarantee.rs (brute force over possible originals)
 
+mod common;
 mod horizontal;
 mod occurrences;
 mod refine;
 mod rows;
 mod shared;
+mod similar;
 mod vertical;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, RecordId, TermId};
+use crate::data::{Dataset, RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
-use crate::release::{CutRule, Disassociated, Header, Joint, Node, Simple};
+use crate::release::{CutRule, Disassociated, Header, Joint, Node, Occurrences, Simple};
+
+/// How records are brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grouping {
+    /// As in the paper: split on the most frequent term; clusters share chunks of terms that are rare in each of them.
+    #[default]
+    Paper,
+    /// Common terms in one chunk that all share; records that are alike in what else they hold in small clusters.
+    Layered,
+}
 
 /// What to promise, and how large the groups may be.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +43,10 @@ pub struct Params {
     pub k: u32,
     /// How many terms of a person the adversary may know; at least 1.
     pub m: u32,
-    /// Clusters stay below this size, except where small ones had to be merged; at least 2k.
+    /// How records are brought together.
+    pub grouping: Grouping,
+    /// Clusters stay below this size, except where small ones had to be merged; at least 2k. For [`Grouping::Paper`]: the
+    /// layered way makes clusters of k to 3k records, and one of all everyday records.
     pub max_cluster: u32,
     /// Whether clusters may share chunks, so that terms rare in each of them are still published with their counts.
     pub refine: bool,
@@ -56,6 +72,7 @@ impl Params {
         Params {
             k,
             m,
+            grouping: Grouping::Paper,
             max_cluster: 30.max(k.saturating_mul(2)),
             refine: true,
             paper_literal: false,
@@ -101,6 +118,9 @@ impl Params {
                     "the cut that gives nothing away needs no chance",
                 ));
             }
+        }
+        if self.paper_literal && self.grouping != Grouping::Paper {
+            return Err(Error::recipe("--grouping", "must be the paper's to be literal", "paper"));
         }
         if self.diversity.is_some_and(|diversity| diversity.l < 2) {
             return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
@@ -237,47 +257,155 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
     }
     let (dictionary, rank) = data.dictionary.sorted();
 
-    progress(Step::Horizontal);
-    let mut partition = horizontal::split(&data.records, data.n_terms(), params.max_cluster, &is_sensitive);
-    if !params.paper_literal {
-        stats.small_clusters_merged = horizontal::merge_small(&mut partition, &data.records, params, &is_sensitive);
-    }
-    if let Some(diversity) = params.diversity {
-        stats.clusters_merged_for_diversity =
-            horizontal::merge_for_diversity(&mut partition, &data.records, diversity, &is_sensitive)?;
-    }
-
-    progress(Step::Vertical);
-    let leaves = vertical::cut_all(&partition, &data.records, &rank, params, &is_sensitive);
-    stats.clusters = leaves.len() as u64;
-    stats.terms_set_aside = leaves.iter().map(|leaf| u64::from(leaf.set_aside)).sum();
-    stats.terms_moved_by_lemma_2 = leaves.iter().filter(|leaf| leaf.repaired).count() as u64;
-
-    progress(Step::Refine);
-    let forest = refine::join(leaves, data.n_terms(), &rank, params, &mut stats);
+    let mut work =
+        Work { data, params, is_sensitive: &is_sensitive, rank: &rank, stats: &mut stats, progress: &mut *progress };
+    let Grouped { trees, clusters } = match params.grouping {
+        Grouping::Paper => by_frequency(&mut work)?,
+        Grouping::Layered => by_layers(&mut work)?,
+    };
 
     progress(Step::Order);
-    let (roots, leaf_order) = publishable(forest, &rank);
+    let (roots, leaf_order) = publishable(trees, &rank);
     stats.joint_roots = roots.iter().filter(|root| matches!(root, Node::Joint(_))).count() as u64;
     let mut leaf_of = vec![0; data.records.len()];
     for (published, &leaf) in leaf_order.iter().enumerate() {
-        for &record in partition.cluster(leaf as usize) {
+        for &record in clusters.cluster(leaf as usize) {
             leaf_of[record as usize] = published as u32;
         }
     }
-    let header = Header { k: params.k, m: params.m, records: data.records.len() as u64, occurrences: None };
+    let header = Header {
+        k: params.k,
+        m: params.m,
+        records: data.records.len() as u64,
+        occurrences: tellable_occurrences(data, &roots, params),
+    };
     Ok(Outcome { release: Disassociated { header, dictionary, roots }, leaf_of, stats })
 }
 
-/// Turns the forest into nodes in canonical order; also tells in which order the leaves now stand.
-fn publishable(forest: refine::Forest, rank: &[TermId]) -> (Vec<Node>, Vec<u32>) {
-    use rayon::prelude::*;
+/// What is to be published, not in order yet, and the records of each leaf by its number.
+struct Grouped {
+    trees: Vec<refine::Tree>,
+    clusters: Partition,
+}
+
+/// The number of occurrences, if telling it gives nobody away.
+fn tellable_occurrences(data: &Dataset, roots: &[Node], params: &Params) -> Option<u64> {
+    let total = data.records.n_incidences() as u64;
+    let may_tell = params.sensitive.is_empty() && !params.paper_literal;
+    (may_tell && Occurrences::of(roots, params.k).leave_room(total, params.k, params.m)).then_some(total)
+}
+
+/// The paper's way: HORPART, VERPART, REFINE.
+fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
+    (work.progress)(Step::Horizontal);
+    let &Params { k, max_cluster, paper_literal, .. } = work.params;
+    let records = &work.data.records;
+    let mut clusters = horizontal::split(records, work.is_sensitive.len(), max_cluster, work.is_sensitive);
+    if !paper_literal {
+        work.stats.small_clusters_merged =
+            horizontal::merge_small(&mut clusters, records, (k, max_cluster), work.is_sensitive);
+    }
+    refined(clusters, work)
+}
+
+/// Cuts clusters and lets them share chunks.
+fn refined(mut clusters: Partition, work: &mut Work<'_>) -> Result<Grouped> {
+    let leaves = cut(&mut clusters, &work.data.records, work)?;
+    (work.progress)(Step::Refine);
+    let forest = refine::join(leaves, work.is_sensitive.len(), work.rank, work.params, work.stats);
     let refine::Forest { mut leaves, mut joints, roots } = forest;
-    // Leaves and joints are taken out of their arrays first, one owner each, so that roots can be built in parallel.
-    let parts: Vec<refine::Tree> = roots.iter().map(|&root| refine::take(root, &mut leaves, &mut joints)).collect();
-    let mut built: Vec<(Node, Vec<u32>)> = parts.into_par_iter().map(|tree| node(tree, rank)).collect();
+    // Leaves and joints are taken out of their arrays, one owner each, so that roots can be built in parallel.
+    let trees = roots.iter().map(|&root| refine::take(root, &mut leaves, &mut joints)).collect();
+    Ok(Grouped { trees, clusters })
+}
+
+/// Common terms first, in a chunk that all mixed records share; then clusters of records that are alike in the others. Where
+/// common terms are not worth it, the paper's way, after rare terms have got their clusters.
+fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
+    (work.progress)(Step::Horizontal);
+    let &Params { k, m, max_cluster, refine, diversity, .. } = work.params;
+    let records = &work.data.records;
+    // Clusters are merged until sensitive terms are diverse: that takes all records.
+    let may_share = refine && diversity.is_none();
+    let layers = may_share.then(|| common::layers(records, k, m, work.is_sensitive)).flatten();
+    let Some(layers) = layers else {
+        let clusters = similar::rescued(records, k, work.is_sensitive, |others| {
+            let mut clusters = horizontal::split(others, work.is_sensitive.len(), max_cluster, work.is_sensitive);
+            horizontal::merge_small(&mut clusters, others, (k, max_cluster), work.is_sensitive);
+            clusters
+        });
+        return refined(clusters, work);
+    };
+    let mut grouped = Grouped { trees: Vec::new(), clusters: Partition::default() };
+    if !layers.everyday.is_empty() {
+        let chunk = common::chunk(records, &layers.everyday, &layers.common, work.rank);
+        let size = layers.everyday.len() as u32;
+        let leaf = vertical::Leaf { size, record_chunks: vec![chunk], ..vertical::Leaf::default() };
+        grouped.trees.push(refine::Tree::Leaf(0, leaf));
+        grouped.clusters.push(&layers.everyday);
+        work.stats.clusters += 1;
+    }
+    if !layers.local.is_empty() {
+        let trees = grouped.add_alike(&layers.local, &similar::subset(records, &layers.local), work)?;
+        grouped.trees.extend(trees);
+    }
+    let others = common::others(records, &layers.mixed, &layers.common);
+    let members = grouped.add_alike(&layers.mixed, &others, work)?;
+    let shared = common::chunk(records, &layers.mixed, &layers.common, work.rank);
+    grouped.trees.push(refine::Tree::Joint(vec![shared], members));
+    work.stats.joins += 1;
+    Ok(grouped)
+}
+
+/// What all steps need.
+struct Work<'a> {
+    data: &'a Dataset,
+    params: &'a Params,
+    is_sensitive: &'a [bool],
+    rank: &'a [TermId],
+    stats: &'a mut Stats,
+    progress: &'a mut dyn FnMut(Step),
+}
+
+impl Grouped {
+    /// Groups records that are alike, and cuts them; `ids` says which records they are.
+    fn add_alike(
+        &mut self,
+        ids: &[RecordId],
+        records: &Transactions,
+        work: &mut Work<'_>,
+    ) -> Result<Vec<refine::Tree>> {
+        let mut clusters = similar::group(records, work.params.k, work.is_sensitive);
+        let leaves = cut(&mut clusters, records, work)?;
+        let first = self.clusters.len() as u32;
+        for i in 0..clusters.len() {
+            let originals: Vec<RecordId> = clusters.cluster(i).iter().map(|&record| ids[record as usize]).collect();
+            self.clusters.push(&originals);
+        }
+        Ok((first..).zip(leaves).map(|(id, leaf)| refine::Tree::Leaf(id, leaf)).collect())
+    }
+}
+
+/// Merges clusters where sensitive terms need it, and cuts them all.
+fn cut(clusters: &mut Partition, records: &Transactions, work: &mut Work<'_>) -> Result<Vec<vertical::Leaf>> {
+    if let Some(diversity) = work.params.diversity {
+        work.stats.clusters_merged_for_diversity =
+            horizontal::merge_for_diversity(clusters, records, diversity, work.is_sensitive)?;
+    }
+    (work.progress)(Step::Vertical);
+    let leaves = vertical::cut_all(clusters, records, work.rank, work.params, work.is_sensitive);
+    work.stats.clusters += leaves.len() as u64;
+    work.stats.terms_set_aside += leaves.iter().map(|leaf| u64::from(leaf.set_aside)).sum::<u64>();
+    work.stats.terms_moved_by_lemma_2 += leaves.iter().filter(|leaf| leaf.repaired).count() as u64;
+    Ok(leaves)
+}
+
+/// Turns trees into nodes in canonical order; also tells in which order the leaves now stand.
+fn publishable(trees: Vec<refine::Tree>, rank: &[TermId]) -> (Vec<Node>, Vec<u32>) {
+    use rayon::prelude::*;
+    let mut built: Vec<(Node, Vec<u32>)> = trees.into_par_iter().map(|tree| node(tree, rank)).collect();
     built.par_sort_unstable();
-    let mut leaf_order = Vec::with_capacity(leaves.len());
+    let mut leaf_order = Vec::new();
     let nodes = built.into_iter().map(|(node, order)| {
         leaf_order.extend(order);
         node
@@ -316,6 +444,12 @@ struct Partition {
 impl Partition {
     fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Adds a cluster.
+    fn push(&mut self, cluster: &[RecordId]) {
+        self.order.extend_from_slice(cluster);
+        self.ends.push(self.order.len());
     }
 
     fn cluster(&self, i: usize) -> &[RecordId] {

@@ -682,7 +682,9 @@ mod tests {
         let (_, rank) = data.dictionary.sorted();
         let mut stats = Stats::default();
         let forest = join(cut(data, clusters, params), data.n_terms(), &rank, params, &mut stats);
-        (super::super::publishable(forest, &rank).0, stats)
+        let Forest { mut leaves, mut joints, roots } = forest;
+        let trees = roots.iter().map(|&root| take(root, &mut leaves, &mut joints)).collect();
+        (super::super::publishable(trees, &rank).0, stats)
     }
 
     #[test]

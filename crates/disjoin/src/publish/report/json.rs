@@ -14,7 +14,7 @@ use crate::attack::summary::{Choice, Cluster, OfAttack, Summary};
 use crate::attack::{Coverage, Says};
 use crate::data::Risk;
 use crate::measure;
-use crate::protect::disassociation::DiversityRule;
+use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::recipe::{Attack, Input, Measure, Output, OutputFormat, Protect, Recipe, Repair};
 use crate::release::claim::{Parameters, Sensitive};
 use crate::release::{Claim, CutRule, Promise};
@@ -99,6 +99,7 @@ struct ToldRecipe<'a> {
 struct ToldProtect {
     k: u32,
     m: u32,
+    grouping: Grouping,
     max_cluster: u32,
     promise: Promise,
     refine: bool,
@@ -114,8 +115,18 @@ fn told_recipe(recipe: &Recipe) -> ToldRecipe<'_> {
 }
 
 fn told_protect(protect: &Protect) -> ToldProtect {
-    let &Protect { k, m, max_cluster, promise, refine, ref sensitive, l_diversity, diversity_rule } = protect;
-    ToldProtect { k, m, max_cluster, promise, refine, sensitive: sensitive.len(), l_diversity, diversity_rule }
+    let &Protect { k, m, grouping, max_cluster, promise, refine, ref sensitive, l_diversity, diversity_rule } = protect;
+    ToldProtect {
+        k,
+        m,
+        grouping,
+        max_cluster,
+        promise,
+        refine,
+        sensitive: sensitive.len(),
+        l_diversity,
+        diversity_rule,
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -8,7 +8,7 @@ use super::words::{KEPT, Kind, NOT_KEPT, Part, Section, Table, count, decimal, l
 use super::{Audience, Round, Story};
 use crate::attack::summary::{Choice, OfAttack, Summary};
 use crate::attack::{Rate, Says};
-use crate::protect::disassociation::DiversityRule;
+use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::release::{CutRule, Promise};
 use crate::repair;
 
@@ -551,6 +551,11 @@ pub(super) fn parameters(story: &Story, audience: Audience) -> Section {
     let plain = |n: u32| number(u64::from(n));
     add("protect.k", "candidates that remain for everybody, at least", plain(protect.k));
     add("protect.m", "terms that an adversary may know, at most", plain(protect.m));
+    let grouping = match protect.grouping {
+        Grouping::Layered => "layered",
+        Grouping::Paper => "paper",
+    };
+    add("protect.grouping", "how people are grouped", grouping.into());
     add("protect.max_cluster", "people in a group, aimed at", plain(protect.max_cluster));
     let promise = match protect.promise {
         Promise::None => "none",

@@ -29,6 +29,11 @@ use crate::release::Chunk;
 /// Candidates at most: their sets are counted.
 const MOST: usize = 500;
 
+/// Sets that are counted at most, each as often as it occurs: linear in the number of records.
+fn most_sets(n_records: usize) -> f64 {
+    1e7 + 100.0 * n_records as f64
+}
+
 /// Among this many of the most frequent pairs, those that stay whole are compared with those that are cut apart.
 const PAIRS: usize = 1000;
 
@@ -48,11 +53,14 @@ pub(super) struct Layers {
 pub(super) fn layers(records: &Transactions, k: u32, m: u32, is_sensitive: &[bool]) -> Option<Layers> {
     let supports = supports(records, is_sensitive.len());
     let mut common = candidates(&supports, records.len(), k, m, is_sensitive);
-    if common.len() < 2 || m > MOST_TERMS {
+    if m > MOST_TERMS {
         return None;
     }
     // From now on a term is its place among the candidates.
-    let projected = Projected::new(records, &common, is_sensitive.len());
+    let projected = Projected::within_reason(records, &mut common, is_sensitive.len(), m);
+    if common.len() < 2 {
+        return None;
+    }
     let mut is_common = vec![true; common.len()];
     // First by all records: otherwise terms that are refused in the end make others rare among the mixed ones.
     refuse(projected.count(0..records.len(), &is_common, m).rare(k), &mut is_common);
@@ -163,8 +171,9 @@ fn is_worth_it(records: &Transactions, supports: &[u32], common: &[TermId]) -> b
         frequent.select_nth_unstable_by_key(PAIRS, by_support);
         frequent.truncate(PAIRS);
     }
+    frequent.sort_unstable_by_key(by_support);
+    let projected = Projected::within_reason(records, &mut frequent, supports.len(), 2);
     let n = frequent.len();
-    let projected = Projected::new(records, &frequent, supports.len());
     let counts = projected.count(0..records.len(), &vec![true; n], 2);
     let mut pairs: Vec<(u32, u32)> =
         (0..).zip(&counts.pairs).filter(|(_, count)| **count > 0).map(|(i, &c)| (c, i)).collect();
@@ -193,6 +202,31 @@ struct Projected {
 }
 
 impl Projected {
+    /// For the first of the terms, as many as can be counted: dense records have more sets than anybody can count.
+    fn within_reason(records: &Transactions, terms: &mut Vec<TermId>, n_terms: usize, m: u32) -> Self {
+        loop {
+            let projected = Projected::new(records, terms, n_terms);
+            if terms.len() < 2 || projected.n_sets(m) <= most_sets(records.len()) {
+                return projected;
+            }
+            terms.truncate(terms.len() / 2);
+        }
+    }
+
+    /// How many sets of at most m places the records hold, each counted in every record.
+    fn n_sets(&self, m: u32) -> f64 {
+        let of_record = |record: usize| {
+            let length = self.of(record).len() as u32;
+            let (mut sets, mut all) = (1.0, 0.0);
+            for i in 0..m.min(length) {
+                sets *= f64::from(length - i) / f64::from(i + 1);
+                all += sets;
+            }
+            all
+        };
+        (0..self.ends.len()).map(of_record).sum()
+    }
+
     fn new(records: &Transactions, terms: &[TermId], n_terms: usize) -> Self {
         let mut place = vec![u16::MAX; n_terms];
         (0..).zip(terms).for_each(|(i, &t)| place[t as usize] = i);
@@ -426,6 +460,20 @@ mod tests {
         assert!(!is_worth_it(&data.records, &supports, &common));
         let data = parse(&["a, b", "a, b", "c"]);
         assert!(is_worth_it(&data.records, &[2, 2, 1], &[0, 1]));
+    }
+
+    #[test]
+    fn dense_records_are_not_counted_for_ever() {
+        let wide: Vec<String> = (0..200).map(|t| format!("t{t}")).collect();
+        let data = Dataset::from_texts(vec![wide; 300]);
+        let mut terms: Vec<TermId> = (0..200).collect();
+        let n_sets = |terms: &[TermId]| Projected::new(&data.records, terms, 200).n_sets(4);
+        // 4 + 6 + 4 + 1 sets of four terms, in 300 records.
+        assert_eq!(n_sets(&terms[..4]), 4_500.0);
+        Projected::within_reason(&data.records, &mut terms, 200, 4);
+        assert_eq!(terms.len(), 25);
+        assert!(n_sets(&terms) <= most_sets(300));
+        assert!(layers(&data.records, 5, 4, &[false; 200]).is_none());
     }
 
     #[test]

@@ -17,8 +17,8 @@
 //! Promises:   every set of at most m common terms is held by no mixed record or by k of them, and by no everyday record
 //!             or by k of them
 //! Assumes:    nothing
-//! Cost:       a few passes over the records' sets of at most m candidates
-//! Checked by: tests in this file, tests/guarantee.rs, tests/verify.rs
+//! Cost:       a few passes over the records' sets of at most m candidates, of which there are as few as it takes (`most_sets`)
+//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
 
 use std::collections::HashMap;
 
@@ -28,11 +28,6 @@ use crate::release::Chunk;
 
 /// Candidates at most: their sets are counted.
 const MOST: usize = 500;
-
-/// Sets that are counted at most, each as often as it occurs: linear in the number of records.
-fn most_sets(n_records: usize) -> f64 {
-    1e7 + 100.0 * n_records as f64
-}
 
 /// Among this many of the most frequent pairs, those that stay whole are compared with those that are cut apart.
 const PAIRS: usize = 1000;
@@ -191,6 +186,11 @@ fn is_worth_it(records: &Transactions, supports: &[u32], common: &[TermId]) -> b
         }
     }
     f64::from(whole) >= WORTH * f64::from(cut)
+}
+
+/// Sets that are counted at most, each as often as it occurs: linear in the number of records.
+fn most_sets(n_records: usize) -> f64 {
+    1e7 + 100.0 * n_records as f64
 }
 
 /// The records' terms that are among some, as places, ascending.

@@ -18,7 +18,7 @@
 //! Assumes:    at least k records
 //! Cost:       O(L log n) for rescue and regions with L incidences; filling a region of r records compares r/k seeds with at
 //!             most r records k times: O(L r) in all, and r is bounded. Regions are filled in parallel
-//! Checked by: tests in this file, tests/guarantee.rs
+//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
 
 use rayon::prelude::*;
 
@@ -130,8 +130,7 @@ fn rescue(records: &Transactions, k: u32, is_sensitive: &[bool]) -> Partition {
             clusters.len() - 1
         } else {
             // Others that hold it went to clusters of rarer terms. It may still get k records of one of these.
-            let fullest = fullest_home(holders, &home);
-            match fullest {
+            match fullest_home(holders, &home) {
                 Some((cluster, n)) if n + free.len() >= k && clusters[cluster].len() + k < FULL * k + n => {
                     clusters[cluster].extend(&free[..k - n.min(k)]);
                     cluster

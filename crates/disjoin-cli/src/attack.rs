@@ -16,6 +16,7 @@ use disjoin::{Error, Result};
 use crate::Outcome;
 use crate::args::{Input, MultiplicityChoice, name_original};
 use crate::reconstruct::Loaded;
+use crate::table::KnowledgeFlags;
 use crate::talk::{Talk, count, number};
 use crate::verify::{custody_of, read_original};
 
@@ -30,6 +31,9 @@ use crate::verify::{custody_of, read_original};
 /// With the original, statements are compared with the truth, and with guesses of somebody who knows nothing. That fewer
 /// than k have some terms counts as right only if somebody has them. The result then tells about the original: it is for
 /// whoever holds it, and does not belong into the release.
+///
+/// A table is attacked with background knowledge: what becomes of beliefs about people, for somebody who knows how sensitive
+/// values go with quasi-identifiers? That needs the original, in which these people stand.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), or if a row is likelier than 1/k.
 #[derive(clap::Args)]
@@ -61,6 +65,8 @@ pub(crate) struct Args {
     /// Write whom the true statements are about to findings.csv in the custody folder, over an older one
     #[arg(long, requires = "original")]
     keep: bool,
+    #[command(flatten)]
+    knowledge: KnowledgeFlags,
     #[command(flatten)]
     input: Input,
 }
@@ -122,6 +128,14 @@ const SHOWN: usize = 10;
 const SHOWN_STATEMENTS: usize = 5;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    if let Some(folder) = crate::table::release_of(&args.release)? {
+        let (original, custody) = (args.original.as_deref(), args.custody.as_deref());
+        return crate::table::attack(&folder, original, custody, &args.knowledge, &args.input, talk);
+    }
+    if args.knowledge.is_given() {
+        let problem = "is for tables, and this is a release of sets";
+        return Err(Error::recipe("--knowledge", problem, "leave it out"));
+    }
     let (folder, _) = find_release(&args.release)?;
     let loaded = Loaded::read(&args.release, talk)?;
     let release = &loaded.release;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use disjoin::data::Transactions;
-use disjoin::generate::{hospital, quest, quest_blocks};
+use disjoin::generate::people::{People, write_region_hierarchy};
+use disjoin::generate::{hospital, people_csv, quest, quest_blocks};
 use disjoin::read::{self, Format};
 use disjoin::{Error, Result};
 use serde_json::json;
@@ -21,12 +22,14 @@ use crate::talk::{Talk, count};
 pub(crate) enum Args {
     Quest(QuestArgs),
     Hospital(HospitalArgs),
+    People(PeopleArgs),
 }
 
 const EXAMPLES: &str = "\
 Examples:
   disjoin generate quest --preset vldb94 -o baskets.dat
-  disjoin generate hospital --patients 5000 --seed 1 -o hospital.csv";
+  disjoin generate hospital --patients 5000 --seed 1 -o hospital.csv
+  disjoin generate people --rows 30000 --strength 0.9 -o people.csv";
 
 /// Shopping baskets: the generator of IBM Quest
 ///
@@ -118,10 +121,44 @@ Examples:
   disjoin generate hospital --patients 100000 --seed 3 --format jsonl -o diagnoses.jsonl.zst
   disjoin generate hospital --hierarchy diagnoses-hierarchy.csv -o hospital.csv";
 
+/// A table of people: age, sex, region and more, and a disease that goes with them
+///
+/// The people are made up. With strength 0 nothing tells the disease; with strength 1 age, sex and region nearly do: use it
+/// to see what background knowledge does to a release.
+#[derive(clap::Args)]
+#[command(after_long_help = PEOPLE_EXAMPLES, after_help = PEOPLE_EXAMPLES)]
+pub(crate) struct PeopleArgs {
+    /// Number of rows
+    #[arg(long, value_name = "N", default_value_t = People::default().rows)]
+    rows: u64,
+    /// Number of columns beside the disease, 1 to 30
+    #[arg(long, value_name = "N", default_value_t = People::default().quasi)]
+    quasi: usize,
+    /// How much the disease goes with age, sex and region, 0 to 1
+    #[arg(long, value_name = "X", default_value_t = People::default().strength)]
+    strength: f64,
+    /// Where randomness starts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Also write the hierarchy of regions to this file, as ARX reads it
+    #[arg(long, value_name = "FILE")]
+    hierarchy: Option<PathBuf>,
+    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+const PEOPLE_EXAMPLES: &str = "\
+Examples:
+  disjoin generate people -o people.csv
+  disjoin generate people --rows 5000000 --quasi 10 --strength 0.5 --seed 7 -o people.csv.zst
+  disjoin generate people --hierarchy region.csv -o people.csv";
+
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (out, format) = match args {
         Args::Quest(args) => (&args.out, args.format.to_string()),
         Args::Hospital(args) => (&args.out, args.format.map_or(String::from("csv"), |format| format.to_string())),
+        Args::People(args) => (&args.out, String::from("csv")),
     };
     if talk.is_json() && out.as_deref().is_none_or(|out| out == Path::new("-")) {
         let problem = "the data and the result would both go to stdout";
@@ -131,6 +168,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let records = match args {
         Args::Quest(args) => args.write()?,
         Args::Hospital(args) => args.write()?,
+        Args::People(args) => args.write()?,
     };
     let Some(out) = out else {
         talk.end_steps();
@@ -210,5 +248,19 @@ impl HospitalArgs {
             None => register.write_csv(out).map_err(|e| Error::io(path, "write", e)),
         })?;
         Ok(register.len() as u64)
+    }
+}
+
+impl PeopleArgs {
+    fn write(&self) -> Result<u64> {
+        let params = People { rows: self.rows, quasi: self.quasi, strength: self.strength, seed: self.seed };
+        if let Some(path) = &self.hierarchy {
+            write_to(Some(path), true, |out| write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e)))?;
+        }
+        let path = self.out.as_deref().unwrap_or(Path::new("-"));
+        write_to(self.out.as_deref(), true, |out| {
+            people_csv(&params, |text| out.write_all(text).map_err(|e| Error::io(path, "write", e)))
+        })?;
+        Ok(params.rows)
     }
 }

@@ -5,6 +5,7 @@
 mod args;
 mod attack;
 mod convert;
+mod database;
 mod demo;
 mod explain;
 mod generate;
@@ -18,6 +19,7 @@ mod repair;
 mod run;
 mod sink;
 mod sweep;
+mod table;
 mod talk;
 mod verify;
 
@@ -87,7 +89,7 @@ enum Verb {
     Recipe(recipe::Args),
     Sweep(sweep::Args),
     Inspect(inspect::Args),
-    Protect(protect::Args),
+    Protect(Box<protect::Args>),
     Verify(verify::Args),
     Attack(attack::Args),
     Repair(repair::Args),

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{Crowd, Input, sensitive_terms};
+use crate::table::{Flags, MethodChoice};
 use crate::talk::{Talk, count, number};
 
 /// Make a release: no term is lost, but the links that would single somebody out are cut
@@ -39,19 +40,19 @@ pub(crate) struct Args {
     /// Group fewer records than this, where possible [default: 30, or 2K if that is more]
     #[arg(long, value_name = "N")]
     max_cluster: Option<u32>,
-    /// How the data are protected
-    #[arg(long, value_enum, default_value_t = Method::Disassociation)]
-    method: Method,
+    /// How the data are protected [default: disassociation, or least-loss for tables]
+    #[arg(long, value_name = "METHOD", value_parser = crate::table::method_parser())]
+    method: Option<MethodChoice>,
     /// Which reading of the guarantee the release promises
     #[arg(long, value_enum, default_value_t = PromiseChoice::AlgorithmAware)]
     promise: PromiseChoice,
     /// Do not let groups share chunks: faster, but rare terms lose their counts
     #[arg(long)]
     no_refine: bool,
-    /// Terms never to be linked with others: a list with commas, or a file with one a line
+    /// Terms never to be linked with others: a list with commas, or a file with one a line. Of a table: its sensitive columns
     #[arg(long, value_name = "LIST|FILE")]
     sensitive: Option<String>,
-    /// Nobody is linked to a sensitive term with a probability above 1/L
+    /// Nobody is linked to a sensitive term with a probability above 1/L. Of a table: L different sensitive values in every class
     #[arg(long, value_name = "L", requires = "sensitive")]
     l_diversity: Option<u32>,
     /// How that probability is bounded: by how often the term occurs, or by the group's size alone
@@ -64,6 +65,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = EncodingChoice::Jsonl, value_name = "FORMAT")]
     output_format: EncodingChoice,
     #[command(flatten)]
+    table: Flags,
+    #[command(flatten)]
     input: Input,
 }
 
@@ -73,12 +76,9 @@ Examples:
   disjoin protect hospital.csv --column diagnoses -k 10 -m 3 -o out
   disjoin protect baskets.dat --promise published -o out
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
-  disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Method {
-    Disassociation,
-}
+  disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out
+  disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
+  disjoin protect sqlite:people.db?table=people --quasi age,sex --sensitive disease --numeric age -o out";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PromiseChoice {
@@ -120,7 +120,24 @@ impl From<EncodingChoice> for Encoding {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
-    let Method::Disassociation = args.method;
+    let table_method = match args.method {
+        Some(MethodChoice::Table(method)) => Some(method),
+        Some(MethodChoice::Disassociation) | None => None,
+    };
+    if args.table.is_table() {
+        if args.method == Some(MethodChoice::Disassociation) {
+            let problem = "disassociation is for sets, and --quasi names columns of a table";
+            return Err(Error::recipe("--method", problem, "leave it out, or choose a method for tables"));
+        }
+        let protect = resolve::protect(&args.written());
+        let separator = args.input.options().list_separator;
+        let asked = args.table.resolve(&protect, table_method, args.sensitive.as_deref(), separator)?;
+        return crate::table::protect(&args.file, &args.out, &asked, &protect, &args.input, talk);
+    }
+    if table_method.is_some() {
+        let hint = "say what each column is: --quasi age,sex --sensitive disease --identifier name --other note";
+        return Err(Error::recipe("--method", "is for tables, whose columns must be declared", hint));
+    }
     let destination = Destination::check(&args.out)?;
     destination.check_outside(&args.file)?;
     let (data, intake) = args.input.read(&args.file, talk)?;
@@ -141,10 +158,10 @@ impl Args {
         Ok(Params { sensitive, ..self.params_without_terms() })
     }
 
-    fn params_without_terms(&self) -> Params {
-        // The same structure that a recipe fills: the same defaults, the same meaning.
+    /// The same structure that a recipe fills: the same defaults, the same meaning.
+    fn written(&self) -> written::Protect {
         let (k, m) = (Some(self.crowd.k), Some(self.crowd.m));
-        let written = written::Protect {
+        written::Protect {
             k,
             m,
             grouping: Some(match self.grouping {
@@ -163,8 +180,11 @@ impl Args {
                 RuleChoice::Size => DiversityRule::Size,
             }),
             ..written::Protect::default()
-        };
-        let params = resolve::protect(&written).params();
+        }
+    }
+
+    fn params_without_terms(&self) -> Params {
+        let params = resolve::protect(&self.written()).params();
         match self.paper_literal {
             true => Params { paper_literal: true, grouping: Grouping::Paper, algorithm_aware: false, ..params },
             false => params,

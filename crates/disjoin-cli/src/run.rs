@@ -43,6 +43,14 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         recipe.output.folder.clone_from(out);
     }
     make_parent(&recipe.output.folder)?;
+    if recipe.table.is_some() {
+        let story = run::table::run_table(&recipe, &mut |stage| talk.step(stage));
+        return crate::table::tell(
+            &story.map_err(|error| in_recipe(error, &args.recipe))?,
+            &recipe.output.folder,
+            talk,
+        );
+    }
     let story = run::run(&recipe, &mut |stage| talk.step(stage)).map_err(|error| in_recipe(error, &args.recipe))?;
     tell(&story, &recipe.output.folder, talk)
 }

@@ -203,12 +203,22 @@ fn command_line() -> String {
     out
 }
 
+fn is_object(schema: &Value) -> bool {
+    schema["type"] == "object"
+}
+
+/// What a key refers to, also if it may be missing.
+fn target<'a>(schema: &'a Value, key: &'a Value) -> Option<&'a Value> {
+    let name = key["$ref"].as_str().or(key["anyOf"][0]["$ref"].as_str())?;
+    schema.pointer(name.trim_start_matches('#'))
+}
+
 /// The type of a key in a few words; the permitted values of a choice.
 fn type_of(schema: &Value, key: &Value) -> String {
     if let Some(name) = key["$ref"].as_str() {
         return type_of(schema, schema.pointer(name.trim_start_matches('#')).unwrap());
     }
-    if let Some(choices) = key["anyOf"].as_array() {
+    if let Some(choices) = key["anyOf"].as_array().or(key["oneOf"].as_array().filter(|all| all.iter().any(is_object))) {
         let kinds: Vec<String> = choices.iter().map(|choice| type_of(schema, choice)).collect();
         return kinds.into_iter().filter(|kind| kind != "null").collect::<Vec<_>>().join(" or ");
     }
@@ -228,6 +238,16 @@ fn type_of(schema: &Value, key: &Value) -> String {
     };
     match kinds[..] {
         [] => "null".into(),
+        ["object"] if key["properties"].is_null() => String::from("table"),
+        ["object"] => {
+            let keys = key["properties"].as_object().unwrap().keys();
+            format!("`{{ {} }}`", keys.map(|key| format!("{key} = ...")).collect::<Vec<_>>().join(", "))
+        }
+        ["string"] if key["const"].is_string() => format!("`{}`", key["const"]),
+        ["array"] if key["prefixItems"].is_array() => {
+            let items = key["prefixItems"].as_array().unwrap().iter();
+            format!("[{}]", items.map(|item| type_of(schema, item)).collect::<Vec<_>>().join(", "))
+        }
         ["array"] => format!("list of {}s", type_of(schema, &key["items"])),
         _ => kinds.join(" or "),
     }
@@ -235,13 +255,12 @@ fn type_of(schema: &Value, key: &Value) -> String {
 
 /// A table for each section of a recipe; sections inside sections come after it.
 fn section(schema: &Value, name: &str, section: &Value, out: &mut String) {
-    let body = schema.pointer(section["$ref"].as_str().unwrap().trim_start_matches('#')).unwrap();
+    let body = target(schema, section).unwrap();
     let meaning = section["description"].as_str().or(body["description"].as_str()).unwrap();
     write!(out, "\n## [{name}]\n\n{meaning}\n\n| key | type | meaning |\n|---|---|---|\n").unwrap();
     let mut inner = Vec::new();
     for (key, value) in body["properties"].as_object().unwrap() {
-        let target = value["$ref"].as_str().map(|name| schema.pointer(name.trim_start_matches('#')).unwrap());
-        if target.is_some_and(|target| target["type"] == "object") {
+        if target(schema, value).is_some_and(is_object) {
             inner.push((format!("{name}.{key}"), value));
             continue;
         }
@@ -259,11 +278,12 @@ fn recipe_keys() -> String {
         "# Recipe keys\n\n{GENERATED}A recipe is a TOML file. What it may hold, from `disjoin recipe schema`; other keys are \
          refused. A key that is\nmissing has its default: `disjoin recipe check` prints a recipe with all of them filled in.\n"
     );
-    for name in ["input", "protect", "attack", "measure", "repair", "output"] {
+    for name in ["input", "protect", "table", "attack", "measure", "repair", "output"] {
         section(&schema, name, &schema["properties"][name], &mut out);
     }
     let sections = schema["properties"].as_object().unwrap().len();
-    assert_eq!(out.matches("\n## [").count() - out.matches("\n## [measure.").count(), sections, "a section is missing");
+    let told = out.lines().filter(|line| line.starts_with("## [") && !line.contains('.')).count();
+    assert_eq!(told, sections, "a section is missing");
     out
 }
 
@@ -289,12 +309,16 @@ fn fields(file: &str, name: &str) -> String {
 }
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 12] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
-    ("release/data.jsonl", "the data; or `data.parquet`"),
+    ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
+    ("release/data.csv", "the data, if they are a table"),
+    ("release/sets.jsonl", "the sets of a table with a set-valued column"),
     ("release/report.html", "what readers of the release should know; written by `run`"),
     ("custody/custody.json", "how the release was made, with the digest of the input"),
     ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
+    ("custody/class_of.csv", "which row of a table went to which class; empty if it was removed"),
+    ("custody/mapping.csv", "what each class of a table shows in each column"),
     ("custody/report.html", "everything about the run; written by `run`"),
     ("custody/report.json", "the same for programs"),
     ("custody/report.md", "the same as text"),
@@ -306,6 +330,9 @@ const TEN: &str = "itunes,flu,madonna,ikea,ruby\nmadonna,flu,viagra,ruby,audi a4
     iphone sdk,digital camera,madonna,playboy\niphone sdk,digital camera,panic disorder\n\
     iphone sdk,digital camera,madonna,ikea,ruby\n";
 
+const SIX: &str =
+    "age,sex,disease,drugs\n31,f,flu,a;b\n34,f,gout,a;b\n38,m,flu,a\n52,m,asthma,a;c\n55,f,gout,b;c\n59,m,flu,a;c\n";
+
 fn formats() -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("web.txt"), TEN).unwrap();
@@ -313,6 +340,11 @@ fn formats() -> String {
     fs::write(folder.path().join("recipe.toml"), recipe).unwrap();
     disjoin(folder.path(), &["run", "--quiet"]);
     let read = |name: &str| fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    fs::write(folder.path().join("six.csv"), SIX).unwrap();
+    let roles = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "drugs", "--numeric", "age"];
+    let protect = ["protect", "six.csv", "-k", "2", "--max-cluster", "4", "-o", "table", "--quiet"];
+    disjoin(folder.path(), &[&protect[..], &roles].concat());
+    let read_table = |name: &str| fs::read_to_string(folder.path().join("table").join(name)).unwrap();
 
     let mut out = format!(
         "# Formats of a package\n\n{GENERATED}A package is a folder with two parts. `release/` may leave the building, \
@@ -320,8 +352,8 @@ fn formats() -> String {
          m = 2 and `max_cluster = 6`.\nReaders refuse a `version` that they do not know.\n\n| file | what it is |\n|---|---|\n"
     );
     let mut written = Vec::new();
-    for part in ["release", "custody"] {
-        for entry in fs::read_dir(folder.path().join("out").join(part)).unwrap() {
+    for (package, part) in [("out", "release"), ("out", "custody"), ("table", "release"), ("table", "custody")] {
+        for entry in fs::read_dir(folder.path().join(package).join(part)).unwrap() {
             written.push(format!("{part}/{}", entry.unwrap().file_name().to_string_lossy()));
         }
     }
@@ -366,6 +398,30 @@ fn formats() -> String {
     write!(out, "\n`stats`:\n\n{}", fields("protect/disassociation/mod.rs", "Stats")).unwrap();
     let map: String = read("custody/leaf_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
     write!(out, "\n## leaf_of.csv\n\nOne line a record, in the order of the input.\n\n```text\n{map}```\n").unwrap();
+
+    out.push_str("\n## The claim of a table\n\n");
+    out.push_str(&fields("release/generalized/claim.rs", "TableClaim"));
+    write!(out, "\n`columns`:\n\n{}", fields("release/generalized/claim.rs", "PublishedColumn")).unwrap();
+    write!(out, "\n`sets`:\n\n{}", fields("release/generalized/claim.rs", "SetsClaim")).unwrap();
+    out.push_str("\nThe example, six people with k = 2:\n\n```text\n");
+    write!(out, "{SIX}```\n\n```json\n{}```\n", read_table("release/claim.json")).unwrap();
+    out.push_str("\n## data.csv\n\n");
+    let head = |file: &str, from: &str| -> String {
+        let text = fs::read_to_string(root().join("crates/disjoin/src").join(file)).unwrap();
+        let lines = text.lines().map_while(|line| line.strip_prefix("//!").map(str::trim_start)).map(str::to_owned);
+        lines.skip_while(|line| !line.starts_with(from)).map(|line| line + "\n").collect()
+    };
+    out.push_str(&head("release/generalized/mod.rs", "First come"));
+    out.push_str(
+        "\nA cell is a value, a range `20..29`, a set `{a|b}`, a label of the column's hierarchy, `*` for anything, \
+                  or empty for\na missing value. Rows that show the same are a class.\n",
+    );
+    write!(out, "\n```text\n{}```\n", read_table("release/data.csv")).unwrap();
+    out.push_str("\n## sets.jsonl\n\n");
+    out.push_str("As data.jsonl, with one more key in every cluster: the `class` of data.csv that it belongs to.\n");
+    write!(out, "\n```json\n{}```\n", read_table("release/sets.jsonl")).unwrap();
+    write!(out, "\n## class_of.csv\n\n```text\n{}```\n", read_table("custody/class_of.csv")).unwrap();
+    write!(out, "\n## mapping.csv\n\n```text\n{}```\n", read_table("custody/mapping.csv")).unwrap();
     out
 }
 

@@ -2,9 +2,12 @@
 //!
 //! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
 //! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
-//! before, see the original.
+//! before, see the original. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
+//! [`against_prior`], which is given the truth, whether that is any better than before.
 
+pub mod against_prior;
 pub mod background;
+pub mod background_knowledge;
 pub mod judge;
 
 pub mod closure;
@@ -25,7 +28,9 @@ use serde::Serialize;
 use crate::data::TermId;
 use crate::release::{CutRule, Disassociated};
 
+pub use against_prior::{Before, Gain, Mean, gain};
 pub use background::{Attacker, knowledge};
+pub use background_knowledge::{ClassView, Inference, Loss, Posteriors, loss, posteriors};
 pub use closure::Closure;
 pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};

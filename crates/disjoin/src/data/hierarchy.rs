@@ -168,6 +168,22 @@ impl Hierarchy {
         self.depth(above) < self.depth(below) && first <= first_below && end_below <= end
     }
 
+    /// The lowest node that is or stands above both; none if they are in different trees.
+    pub fn lowest_common(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
+        let (mut one, mut other) = (one, other);
+        while one != other {
+            // A parent's id is greater than its children's: the smaller of the two is not above the other.
+            let lower = if one < other { &mut one } else { &mut other };
+            *lower = self.parent(*lower)?;
+        }
+        Some(one)
+    }
+
+    /// Where a term stands along the tree: terms below one node have neighbouring positions.
+    pub fn position(&self, term: TermId) -> u32 {
+        self.intervals[term as usize].0
+    }
+
     /// The number of ancestors.
     pub fn depth(&self, node: NodeId) -> u32 {
         self.depths[node as usize]

@@ -1,17 +1,23 @@
 //! What are we protecting? Records of terms, coded as integers.
 
+pub mod cell;
 mod dictionary;
 mod hierarchy;
 pub mod mine;
+pub mod partition;
 pub mod risk;
 mod support;
+pub mod table;
 mod transactions;
 
+pub use cell::Cell;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use mine::{Itemset, Mining, top_k};
-pub use risk::{Profile, Risk, profile, risk};
+pub use partition::Partition;
+pub use risk::{Profile, Risk, profile, risk, rows_at_risk};
 pub use support::{itemset_supports, supports};
+pub use table::Table;
 pub use transactions::{RecordId, Transactions};
 
 /// A set-valued dataset: who has which terms.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Dataset, RecordId, Transactions, supports};
+use super::{Dataset, RecordId, Table, Transactions, supports};
 
 /// What an adversary who knows up to m terms of a person could do with the raw data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -343,6 +343,16 @@ impl Search {
         }
         is_safe
     }
+}
+
+/// How many rows of a table share their quasi-identifiers with fewer than k rows, themselves included.
+pub fn rows_at_risk(table: &Table, k: u32) -> u64 {
+    let quasi = table.quasi();
+    let mut rows: Vec<u32> = (0..table.n_rows() as u32).collect();
+    let key = |row: u32| quasi.iter().map(move |column| column.codes[row as usize]);
+    rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+    let groups = rows.chunk_by(|&a, &b| key(a).eq(key(b)));
+    groups.filter(|group| group.len() < k as usize).map(|group| group.len() as u64).sum()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Synthetic data: what could the original look like?
 //!
 //! Nothing here is about a real person, so it may be shown, shipped and broken: [`quest`](quest()) makes shopping
-//! baskets of any size for experiments, [`hospital`](hospital()) makes a register that a reader can judge by eye.
+//! baskets of any size for experiments, [`hospital`](hospital()) makes a register that a reader can judge by eye, and
+//! [`people`](people()) makes a table whose sensitive column others predict.
 //!
 //! Promises:   the same parameters give the same data for any number of threads
 //! Assumes:    the platform's `exp` and `ln` agree with others' to the last bit; the streams of random bits below agree
@@ -10,6 +11,7 @@
 //! Checked by: tests in this file
 
 pub mod hospital;
+pub mod people;
 pub mod quest;
 
 use std::ops::Range;
@@ -20,6 +22,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 pub use hospital::hospital;
+pub use people::{people, people_csv};
 pub use quest::{quest, quest_blocks};
 
 use crate::error::Result;

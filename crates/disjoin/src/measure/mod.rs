@@ -7,6 +7,7 @@
 mod align;
 mod queries;
 mod relative_error;
+pub mod table;
 mod terms_lost;
 mod top_k;
 pub mod whereabouts;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 pub use queries::{Asked, QueryError};
 pub use relative_error::{Averaged, Error as RelativeError, Window};
+pub use table::{TableOptions, TableReport, measure_table};
 pub use terms_lost::TermsLost;
 pub use top_k::{Deviation, TopK};
 

@@ -23,9 +23,18 @@ use crate::error::{Error, Place, Result};
 use crate::release::claim;
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 4] = ["claim.json", "data.jsonl", "data.parquet", "report.html"];
-const CUSTODY_FILES: [&str; 7] =
-    ["custody.json", "leaf_of.csv", "original.csv", "findings.csv", "report.html", "report.md", "report.json"];
+const RELEASE_FILES: [&str; 6] = ["claim.json", "data.jsonl", "data.parquet", "data.csv", "sets.jsonl", "report.html"];
+const CUSTODY_FILES: [&str; 9] = [
+    "custody.json",
+    "leaf_of.csv",
+    "class_of.csv",
+    "mapping.csv",
+    "original.csv",
+    "findings.csv",
+    "report.html",
+    "report.md",
+    "report.json",
+];
 
 /// A folder that a package can be written to: absent so far, empty, or a package that will be replaced.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::custody::{Custody, Kept, change_promise, renumber, write_leaf_of};
 use super::destination::{Destination, Part, Staging};
 use crate::error::{Error, Place, Result};
+use crate::release::generalized::DATA;
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
 #[cfg(feature = "parquet")]
 use crate::release::parquet;
@@ -146,30 +147,48 @@ fn write_claim(staging: &Staging, claim: &Claim) -> Result<()> {
     write_bytes(staging, Part::Release, "claim.json", claim.to_json()?.as_bytes())
 }
 
-fn write_bytes(staging: &Staging, part: Part, name: &str, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_bytes(staging: &Staging, part: Part, name: &str, bytes: &[u8]) -> Result<()> {
     staging
         .write(part, name, |file| file.write_all(bytes).map_err(|e| Error::io(&staging.place(part, name), "write", e)))
 }
 
 /// The release folder of a package, given the package or the release folder itself, and how its data are stored.
 pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
-    let inner = path.join(Part::Release.folder());
-    let folder = if inner.join("claim.json").is_file() { inner } else { path.to_path_buf() };
-    let refuse = |problem: &str| {
-        let hint = "give the folder that disjoin protect wrote, or the folder release in it";
-        Err(Error::input(Place::file(path.display().to_string()), problem).with_hint(hint))
-    };
-    match std::fs::metadata(path) {
-        Err(e) => return Err(Error::io(path, "read the release", e)),
-        Ok(data) if !data.is_dir() => return refuse("is a file, not the folder of a release"),
-        Ok(_) if !folder.join("claim.json").is_file() => return refuse("holds no claim.json: not a release"),
-        Ok(_) => {}
-    }
+    let folder = release_folder(path)?;
     let stored = [Encoding::JsonLines, Encoding::Parquet].map(|e| folder.join(e.file_name()).is_file());
     match stored {
         [true, false] => Ok((folder, Encoding::JsonLines)),
         [false, true] => Ok((folder, Encoding::Parquet)),
-        [false, false] => refuse("holds neither data.jsonl nor data.parquet"),
-        [true, true] => refuse("holds both data.jsonl and data.parquet: which one is meant?"),
+        [false, false] if folder.join(DATA).is_file() => {
+            Err(refuse(path, "holds data.csv: a generalized table, where disassociated data were expected"))
+        }
+        [false, false] => Err(refuse(path, "holds neither data.jsonl nor data.parquet")),
+        [true, true] => Err(refuse(path, "holds both data.jsonl and data.parquet: which one is meant?")),
     }
+}
+
+/// The release folder of the package of a generalized table, given the package or the release folder itself.
+pub fn find_table_release(path: &Path) -> Result<PathBuf> {
+    let folder = release_folder(path)?;
+    match folder.join(DATA).is_file() {
+        true => Ok(folder),
+        false => Err(refuse(path, "holds no data.csv: not the release of a generalized table")),
+    }
+}
+
+/// The folder with claim.json: what it claims tells which form of data stands beside it.
+pub fn release_folder(path: &Path) -> Result<PathBuf> {
+    let inner = path.join(Part::Release.folder());
+    let folder = if inner.join("claim.json").is_file() { inner } else { path.to_path_buf() };
+    match std::fs::metadata(path) {
+        Err(e) => Err(Error::io(path, "read the release", e)),
+        Ok(data) if !data.is_dir() => Err(refuse(path, "is a file, not the folder of a release")),
+        Ok(_) if !folder.join("claim.json").is_file() => Err(refuse(path, "holds no claim.json: not a release")),
+        Ok(_) => Ok(folder),
+    }
+}
+
+fn refuse(path: &Path, problem: &str) -> Error {
+    let hint = "give the folder that disjoin protect wrote, or the folder release in it";
+    Error::input(Place::file(path.display().to_string()), problem).with_hint(hint)
 }

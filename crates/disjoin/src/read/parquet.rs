@@ -103,7 +103,7 @@ fn choose_columns(name: &str, schema: &Schema, options: &Options) -> Result<Colu
     }
 }
 
-fn is_list(data_type: &DataType) -> bool {
+pub(super) fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
 }
 
@@ -154,11 +154,11 @@ fn read_pairs(
     groups.finish()
 }
 
-fn next_batch(name: &str, batches: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>> {
+pub(super) fn next_batch(name: &str, batches: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>> {
     guarded(name, || batches.next().transpose().map_err(ParquetError::from))
 }
 
-fn list_values(lists: &ArrayRef) -> Option<ArrayRef> {
+pub(super) fn list_values(lists: &ArrayRef) -> Option<ArrayRef> {
     if let Some(lists) = lists.as_list_opt::<i32>() {
         return Some(Arc::clone(lists.values()));
     }
@@ -169,7 +169,7 @@ fn list_values(lists: &ArrayRef) -> Option<ArrayRef> {
 }
 
 /// Where the items of one list stand among the values; nowhere if the list is null.
-fn list_range(lists: &ArrayRef, index: usize) -> std::ops::Range<usize> {
+pub(super) fn list_range(lists: &ArrayRef, index: usize) -> std::ops::Range<usize> {
     if lists.is_null(index) {
         0..0
     } else if let Some(lists) = lists.as_list_opt::<i32>() {

@@ -59,7 +59,7 @@ pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-type Cells<'a> = Vec<(u64, Cow<'a, str>)>;
+pub(super) type Cells<'a> = Vec<(u64, Cow<'a, str>)>;
 
 /// The name of the list column, and its cells with their lines.
 fn list_cells<'a>(name: &'a str, text: &'a str, separator: u8, options: &Options) -> Result<(String, Cells<'a>)> {
@@ -87,7 +87,8 @@ fn list_cells<'a>(name: &'a str, text: &'a str, separator: u8, options: &Options
     Ok((header.swap_remove(position).into_owned(), cells))
 }
 
-fn find_list_separator(name: &str, column: &str, cells: &Cells<'_>) -> Result<u8> {
+/// What separates the terms of these cells, if they tell.
+pub(super) fn find_list_separator(name: &str, column: &str, cells: &Cells<'_>) -> Result<u8> {
     const CANDIDATES: [u8; 3] = [b';', b'|', b','];
     let ask = |line, problem: &str| {
         let place = Place::line(name, line).in_column(column);

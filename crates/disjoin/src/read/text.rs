@@ -180,7 +180,17 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(super) fn new(name: &'a str, text: &'a str, separator: u8) -> Self {
-        Rows { name, text, separator, at: 0, line: 0 }
+        Self::from_line(name, text, separator, 0)
+    }
+
+    /// Rows of a part of a file that has so many lines before it.
+    pub(super) fn from_line(name: &'a str, text: &'a str, separator: u8, lines: u64) -> Self {
+        Rows { name, text, separator, at: 0, line: lines }
+    }
+
+    /// Where the next row begins; may be beyond the end.
+    pub(super) fn at(&self) -> usize {
+        self.at
     }
 
     /// Reads the next row and returns the line it starts in, or none at the end. A blank line is one empty field.

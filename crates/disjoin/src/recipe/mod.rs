@@ -4,6 +4,7 @@
 //! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
 pub mod resolve;
+pub mod table;
 pub mod template;
 pub mod written;
 
@@ -28,6 +29,9 @@ pub struct Recipe {
     pub input: Input,
     /// How to protect it.
     pub protect: Protect,
+    /// If it is a table of people: its columns, and what their classes must be like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<table::Table>,
     /// What to try against it, and what is put up with.
     pub attack: Attack,
     /// What it must still be good for.

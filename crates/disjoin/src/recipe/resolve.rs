@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::written::{self, Promised, Written, parse, place_of};
-use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair};
+use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair, table};
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
 use crate::data::Dataset;
@@ -79,6 +79,17 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
         return Err(refuse("input.max_record_terms", "must be at least 1", "remove the key: 100000 is allowed"));
     }
 
+    let table = match &written.table {
+        None => None,
+        Some(written) => {
+            let table = table::resolve(written, protect.k, folder, options.list_separator);
+            Some(table.map_err(|error| match error {
+                Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
+                other => other,
+            })?)
+        }
+    };
+
     let attack = attack(&written.attack, protect.k);
     if written.attack.run.as_ref().is_some_and(Vec::is_empty) {
         let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
@@ -114,6 +125,7 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
     Ok(Recipe {
         input: Input { file: folder.join(file), options },
         protect,
+        table,
         attack,
         measure,
         repair: Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS) },

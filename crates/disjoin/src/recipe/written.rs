@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
-use super::OutputFormat;
+use super::{OutputFormat, table};
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -24,6 +24,8 @@ pub struct Written {
     pub input: Input,
     /// How to protect it.
     pub protect: Protect,
+    /// If it is a table of people: its columns, and what their classes must be like.
+    pub table: Option<table::Written>,
     /// What to try against it, and what is put up with.
     pub attack: Attack,
     /// What it must still be good for.

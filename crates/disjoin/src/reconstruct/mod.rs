@@ -12,6 +12,7 @@
 //! [`Model`] is the release laid out for both.
 
 pub mod aware;
+pub mod background;
 mod estimate;
 mod fit;
 mod kind;
@@ -23,6 +24,7 @@ mod pairs;
 mod rounding;
 mod sample;
 
+pub use background::{Beliefs, jensen_shannon};
 pub(crate) use estimate::for_each_leaf;
 pub use estimate::{Estimate, estimate, expectation};
 pub(crate) use level::{Work, expected_in_leaf};

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::disassociated::Header;
@@ -12,6 +13,9 @@ pub const FORMAT: &str = "disjoin/claim";
 
 /// The version of claim.json that this crate writes, and the only one that it reads.
 pub const VERSION: u64 = 1;
+
+/// The form of the data that a [`Claim`] speaks of.
+pub const FORM: &str = "disassociated";
 
 /// A reading of the guarantee: which possible originals count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,7 +150,7 @@ impl Claim {
         Claim {
             format: FORMAT.into(),
             version: VERSION,
-            form: "disassociated".into(),
+            form: FORM.into(),
             method: "disassociation".into(),
             made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
             promised: promise.text(parameters.k, parameters.m),
@@ -159,27 +163,7 @@ impl Claim {
 
     /// Reads claim.json.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read(path).map_err(|e| Error::io(path, "read the claim", e))?;
-        let name = path.display().to_string();
-        /// Looked at first, so that a future version is refused for its version and not for a missing field.
-        #[derive(Deserialize)]
-        struct Head {
-            format: String,
-            version: u64,
-        }
-        let bad = |e: serde_json::Error| {
-            Error::input(Place::line(&name, e.line() as u64), format!("not a claim: {}", super::jsonl::describe(&e)))
-        };
-        let head: Head = serde_json::from_slice(&text).map_err(bad)?;
-        if head.format != FORMAT {
-            return Err(Error::input(Place::file(&name), format!("the format is not \"{FORMAT}\"")));
-        }
-        if head.version != VERSION {
-            let problem = format!("version {} of the claim is not known here; expected {VERSION}", head.version);
-            return Err(Error::input(Place::file(&name), problem)
-                .with_hint("use the version of disjoin that wrote the release"));
-        }
-        serde_json::from_slice(&text).map_err(bad)
+        read_form(path, FORM)
     }
 
     /// The text of claim.json.
@@ -205,4 +189,42 @@ impl Claim {
             None => Ok(()),
         }
     }
+}
+
+/// Reads the claim of data in one form.
+pub(super) fn read_form<C: DeserializeOwned>(path: &Path, form: &str) -> Result<C> {
+    let (text, found) = read_head(path)?;
+    if found != form {
+        let problem = format!("is the claim of a release in the form {found:?}, where {form:?} was expected");
+        return Err(Error::input(Place::file(path.display().to_string()), problem));
+    }
+    serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))
+}
+
+/// Reads a claim as far as all claims are alike: its text, and the form of its data.
+pub(super) fn read_head(path: &Path) -> Result<(Vec<u8>, String)> {
+    /// Looked at first, so that a future version is refused for its version and not for a missing field.
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+        version: u64,
+        #[serde(default)]
+        form: String,
+    }
+    let text = std::fs::read(path).map_err(|e| Error::io(path, "read the claim", e))?;
+    let place = Place::file(path.display().to_string());
+    let head: Head = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+    if head.format != FORMAT {
+        return Err(Error::input(place, format!("the format is not \"{FORMAT}\"")));
+    }
+    if head.version != VERSION {
+        let problem = format!("version {} of the claim is not known here; expected {VERSION}", head.version);
+        return Err(Error::input(place, problem).with_hint("use the version of disjoin that wrote the release"));
+    }
+    Ok((text, head.form))
+}
+
+fn not_a_claim(path: &Path, error: &serde_json::Error) -> Error {
+    let place = Place::line(path.display().to_string(), error.line() as u64);
+    Error::input(place, format!("not a claim: {}", super::jsonl::describe(error)))
 }

@@ -1,7 +1,10 @@
 //! What leaves the building? Each form of release, with its claim; every format is versioned, read and written here.
 
 pub mod claim;
+pub mod class_sets;
+pub mod criteria;
 pub mod disassociated;
+pub mod generalized;
 pub mod jsonl;
 pub mod occurrences;
 pub mod open;
@@ -9,7 +12,9 @@ pub mod open;
 pub mod parquet;
 
 pub use claim::{Claim, CutRule, Promise};
+pub use criteria::{Criterion, Judge};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
+pub use generalized::{Generalized, TableClaim};
 pub use occurrences::Occurrences;
 
 /// The `format` of a disassociated dataset, in every encoding.

@@ -7,6 +7,7 @@
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
 pub mod sweep;
+pub mod table;
 
 use std::time::Instant;
 
@@ -16,7 +17,9 @@ use crate::data::{Dataset, risk};
 use crate::error::{Error, Result};
 use crate::measure;
 use crate::protect::disassociation::{self, Params, disassociate_with};
-use crate::publish::report::{Audience, Limit, Round, Story, html, json, markdown};
+use crate::publish::report::{
+    Audience, Limit, Round, Story, TableStory, html, json, markdown, table_html, table_markdown,
+};
 use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::{OutputFormat, Recipe};
@@ -29,11 +32,20 @@ use crate::verify;
 
 /// Runs a recipe and writes its package; `tell` hears of every stage before it begins.
 pub fn run(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Story> {
+    refuse_table(recipe)?;
     let destination = Destination::check(&recipe.output.folder)?;
     destination.check_outside(&recipe.input.file)?;
     tell("reading the data");
     let read = read::read(&recipe.input.file, &recipe.input.options)?;
     run_on(recipe, &read.0, read.1, None, &destination, tell)
+}
+
+/// A recipe for a table goes another way: [`table::run_table`].
+fn refuse_table(recipe: &Recipe) -> Result<()> {
+    match recipe.table {
+        None => Ok(()),
+        Some(_) => Err(Error::recipe("table", "is for tables, and this is done with sets only", "remove [table]")),
+    }
 }
 
 /// The same for data that was read already; `original` is kept in custody if it exists nowhere else.
@@ -224,6 +236,19 @@ fn measure_limits(recipe: &Recipe, utility: &measure::Report) -> Vec<Limit> {
         Some(Limit { key, meaning: meaning.into(), at_most, value, holds: value <= at_most + ROUNDING })
     };
     asked.into_iter().filter_map(limit).collect()
+}
+
+/// The report of a table in all its forms: in full for custody, and what may leave.
+fn pages_of(story: &TableStory) -> Result<Vec<Page>> {
+    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
+    json.push('\n');
+    let page = |part, audience| Page { part, name: "report.html", text: table_html(story, audience) };
+    Ok(vec![
+        page(Part::Custody, Audience::Inside),
+        Page { part: Part::Custody, name: "report.md", text: table_markdown(story, Audience::Inside) },
+        Page { part: Part::Custody, name: "report.json", text: json },
+        page(Part::Release, Audience::Public),
+    ])
 }
 
 /// The report in all its forms: in full for custody, and what may leave.

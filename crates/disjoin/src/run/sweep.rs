@@ -90,7 +90,7 @@ pub fn recipes(base: &Recipe, grid: &Grid) -> Vec<Recipe> {
 
 /// Tells a recipe on some data from all others; where the package would go does not matter.
 pub fn id(recipe: &Recipe, input_sha256: &str) -> String {
-    let Recipe { input, protect, attack, measure, repair, output: _ } = recipe;
+    let Recipe { input, protect, table: _, attack, measure, repair, output: _ } = recipe;
     let told = format!("{input_sha256} {:?} {protect:?} {attack:?} {measure:?} {repair:?}", input.options);
     let digest = Sha256::digest(told.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()

@@ -10,10 +10,12 @@
 //! Checked by: tests/verify.rs: brute force agrees, and every rule is broken once on purpose
 
 mod anonymity;
+mod class_sets;
 mod conditions;
 mod conserve;
 mod cut;
 mod rules;
+mod table;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,11 +27,15 @@ use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::Result;
 use crate::release::open::RootStream;
 use crate::release::{Claim, CutRule, Header, Node, Occurrences, Promise};
+pub use class_sets::{SetsVerdict, published_sets, verify_sets};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
 use rules::Tally;
 pub use rules::{CheckLine, Finding, Rule};
+pub use table::{
+    CriterionLine, TableCheck, TableFinding, TableRule, TableTruth, TableVerdict, open_table, parse_table, verify_table,
+};
 
 /// Roots that are checked together, while the next ones are read. The verdict does not depend on it.
 const BATCH: usize = 256;

@@ -14,7 +14,12 @@ const STYLE: &str = include_str!("style.css");
 
 /// The report as a page.
 pub fn html(story: &Story, audience: Audience) -> String {
-    let Page { title, notice, holds, verdict, because, facts, sections, made_by } = page(story, audience);
+    dressed(page(story, audience))
+}
+
+/// A page, dressed.
+pub(super) fn dressed(page: Page) -> String {
+    let Page { title, notice, holds, verdict, because, facts, sections, made_by } = page;
     let title = escaped(&title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -110,7 +110,7 @@ struct ToldProtect {
 }
 
 fn told_recipe(recipe: &Recipe) -> ToldRecipe<'_> {
-    let Recipe { input, protect, attack, measure, repair, output } = recipe;
+    let Recipe { input, protect, table: _, attack, measure, repair, output } = recipe;
     ToldRecipe { input, protect: told_protect(protect), attack, measure, repair, output }
 }
 

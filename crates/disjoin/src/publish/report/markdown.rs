@@ -7,7 +7,12 @@ use super::{Audience, Story};
 
 /// The report as Markdown, with tables as GitHub writes them.
 pub fn markdown(story: &Story, audience: Audience) -> String {
-    let Page { title, notice, holds: _, verdict, because, facts, sections, made_by } = page(story, audience);
+    dressed(page(story, audience))
+}
+
+/// A page, dressed.
+pub(super) fn dressed(page: Page) -> String {
+    let Page { title, notice, holds: _, verdict, because, facts, sections, made_by } = page;
     let mut out = String::new();
     // Writing to a String cannot fail.
     if let Some(notice) = notice {

@@ -10,6 +10,7 @@ mod html;
 mod json;
 mod markdown;
 mod sections;
+mod table;
 mod utility;
 mod verdict;
 mod words;
@@ -27,6 +28,7 @@ use crate::verify::Verdict;
 pub use html::html;
 pub use json::{Told, json};
 pub use markdown::markdown;
+pub use table::{TableStory, Tried, table_html, table_markdown};
 pub use words::number;
 
 /// Who reads a report.

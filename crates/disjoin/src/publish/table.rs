@@ -1,0 +1,336 @@
+//! The package of a generalized table: what leaves, and what is kept to be able to check it.
+//!
+//! Promises:   release/ holds claim.json and data.csv, and tells nothing about the order of the input. custody/ holds how it
+//!             was made (custody.json), where each row went (class_of.csv), and which cells each class shows (mapping.csv)
+//! Cost:       the release and custody are written at the same time
+//! Checked by: tests in this file, and `tests/table_release.rs`
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::destination::{Destination, Part, Staging};
+use super::package::{Page, write_bytes};
+use crate::data::{Partition, Table};
+use crate::error::{Error, Place, Result};
+use crate::protect::tabular::{Method, Params};
+use crate::read::rows::{Declared, TableIntake};
+use crate::release::class_sets::{self, ClassSets};
+use crate::release::criteria::Criterion;
+use crate::release::generalized::{DATA, FORM, Generalized, TableClaim, write_field, write_row};
+use crate::release::jsonl::write_number;
+
+const FORMAT: &str = "disjoin/custody";
+const VERSION: u64 = 1;
+
+/// The first line of class_of.csv.
+const HEADING: &str = "row,class";
+
+/// Text is handed to the system in blocks of this size.
+const BLOCK: usize = 1 << 16;
+
+/// How a generalized table was made: custody.json.
+#[derive(Debug, Clone, Serialize)]
+pub struct TableCustody {
+    format: &'static str,
+    version: u64,
+    form: &'static str,
+    /// The program that made the package, with its version.
+    pub made_by: String,
+    /// What was read, with its digest.
+    pub input: TableIntake,
+    /// What was said about its columns.
+    pub declared: Declared,
+    /// What was asked for.
+    pub parameters: TableParameters,
+    /// Rows that are not published.
+    pub removed: u64,
+    /// Classes, as they can be told apart.
+    pub classes: u64,
+    /// If values were recoded by levels of their hierarchies: the level of each quasi-identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<u32>>,
+    /// How long it took to make the classes.
+    pub seconds: f64,
+}
+
+/// What was asked of a generalized table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableParameters {
+    /// How classes are made.
+    pub method: Method,
+    /// What each must satisfy.
+    pub criteria: Vec<Criterion>,
+    /// The greatest share of rows that may be removed.
+    pub most_removed: f64,
+    /// For methods that draw.
+    pub seed: u64,
+}
+
+impl From<&Params> for TableParameters {
+    fn from(params: &Params) -> Self {
+        let Params { method, criteria, most_removed, seed } = params.clone();
+        TableParameters { method, criteria, most_removed, seed }
+    }
+}
+
+impl TableCustody {
+    /// Gathers what is to be kept; the counts are those of the package that it goes with.
+    pub fn new(input: TableIntake, declared: Declared, parameters: TableParameters, seconds: f64) -> Self {
+        let made_by = concat!("disjoin ", env!("CARGO_PKG_VERSION")).to_owned();
+        let (removed, classes) = (0, 0);
+        TableCustody {
+            format: FORMAT,
+            version: VERSION,
+            form: FORM,
+            made_by,
+            input,
+            declared,
+            parameters,
+            removed,
+            classes,
+            levels: None,
+            seconds,
+        }
+    }
+}
+
+/// All that is published and kept of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct TablePackage<'a> {
+    /// What is promised.
+    pub claim: &'a TableClaim,
+    /// The original.
+    pub table: &'a Table,
+    /// Which of its rows are published together.
+    pub partition: &'a Partition,
+    /// The sets of its classes, numbered in the order of the file, if it has some.
+    pub sets: Option<&'a ClassSets>,
+    /// How that was made.
+    pub custody: &'a TableCustody,
+    /// Reports about it.
+    pub pages: &'a [Page],
+}
+
+impl TablePackage<'_> {
+    /// Writes the package to its destination, as a whole or not at all.
+    pub fn publish(&self, destination: &Destination) -> Result<()> {
+        if self.claim.records != self.partition.n_published() as u64 {
+            return Err(Error::Internal("a claim speaks of another number of rows than are published"));
+        }
+        let data = Generalized::new(self.table, self.partition);
+        destination.publish(|staging| {
+            // The large file on one side and the rest on the other: waiting for the disk overlaps with work.
+            let (release, custody) =
+                rayon::join(|| self.write_release(staging, &data), || self.write_custody(staging, &data));
+            release.and(custody)
+        })
+    }
+
+    fn write_release(&self, staging: &Staging, data: &Generalized<'_>) -> Result<()> {
+        write_with(staging, Part::Release, DATA, |file| data.write(file))?;
+        if let Some(sets) = self.sets {
+            write_with(staging, Part::Release, class_sets::FILE_NAME, |file| {
+                let mut out = io::BufWriter::with_capacity(BLOCK, file);
+                class_sets::write(sets, &mut out).and_then(|()| out.flush())
+            })?;
+        }
+        write_bytes(staging, Part::Release, "claim.json", self.claim.to_json()?.as_bytes())
+    }
+
+    fn write_custody(&self, staging: &Staging, data: &Generalized<'_>) -> Result<()> {
+        let custody = TableCustody {
+            removed: self.partition.removed.len() as u64,
+            classes: data.n_classes() as u64,
+            levels: self.partition.levels.clone(),
+            ..self.custody.clone()
+        };
+        let mut text = serde_json::to_string_pretty(&custody).map_err(|_| Error::Internal("custody is always JSON"))?;
+        text.push('\n');
+        write_bytes(staging, Part::Custody, "custody.json", text.as_bytes())?;
+        write_with(staging, Part::Custody, "class_of.csv", |file| write_class_of(&data.class_of(), file))?;
+        write_with(staging, Part::Custody, "mapping.csv", |file| write_mapping(self.table, data, file))?;
+        for page in self.pages {
+            write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_with(staging: &Staging, part: Part, name: &str, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    let place = staging.place(part, name);
+    staging.write(part, name, |file| fill(file).map_err(|e| Error::io(&place, "write", e)))
+}
+
+/// A line `row,class` for each row of the original, both numbered from 1; the class is empty if the row was removed.
+fn write_class_of(class_of: &[Option<u32>], out: &mut impl Write) -> io::Result<()> {
+    let mut text = Vec::with_capacity(BLOCK + 64);
+    text.extend_from_slice(HEADING.as_bytes());
+    text.push(b'\n');
+    for (class, row) in class_of.iter().zip(1_u64..) {
+        write_number(row, &mut text);
+        text.push(b',');
+        if let Some(class) = class {
+            write_number(u64::from(*class) + 1, &mut text);
+        }
+        text.push(b'\n');
+        flush_block(&mut text, out)?;
+    }
+    out.write_all(&text)
+}
+
+/// The mapping that was applied: for each class and quasi-identifier what is published for so many rows.
+fn write_mapping(table: &Table, data: &Generalized<'_>, out: &mut impl Write) -> io::Result<()> {
+    let mut text = Vec::with_capacity(2 * BLOCK);
+    write_row(["class", "column", "published", "rows"], &mut text);
+    let quasi = table.quasi();
+    for class in 0..data.n_classes() {
+        for (column, published) in quasi.iter().zip(data.cells(class)) {
+            write_number(class as u64 + 1, &mut text);
+            text.push(b',');
+            write_field(&column.name, &mut text);
+            text.push(b',');
+            write_field(published, &mut text);
+            text.push(b',');
+            write_number(data.rows(class).len() as u64, &mut text);
+            text.push(b'\n');
+        }
+        flush_block(&mut text, out)?;
+    }
+    out.write_all(&text)
+}
+
+fn flush_block(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
+    if text.len() >= BLOCK {
+        out.write_all(text)?;
+        text.clear();
+    }
+    Ok(())
+}
+
+/// What a custody folder holds that helps to verify a generalized table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptTable {
+    /// SHA-256 of the file that was protected, in hexadecimal.
+    pub input_sha256: String,
+    /// What was said about its columns.
+    pub declared: Declared,
+    /// For each row its class, numbered from 0 in the order of data.csv; none if it was removed.
+    pub class_of: Vec<Option<u32>>,
+    /// What every class satisfies.
+    pub criteria: Vec<Criterion>,
+    /// If values were recoded by levels of their hierarchies: the level of each quasi-identifier.
+    pub levels: Option<Vec<u32>>,
+}
+
+impl KeptTable {
+    /// The size of the crowd; 1 if none was asked for.
+    pub fn k(&self) -> u32 {
+        let k = |criterion: &Criterion| if let Criterion::KAnonymity { k } = criterion { *k } else { 1 };
+        self.criteria.iter().map(k).max().unwrap_or(1)
+    }
+
+    /// Which rows are published together, in the order of data.csv.
+    pub fn partition(&self) -> Partition {
+        let n_classes = self.class_of.iter().flatten().max().map_or(0, |&last| last as usize + 1);
+        let mut classes: Vec<Vec<u32>> = vec![Vec::new(); n_classes];
+        let mut partition = Partition::default();
+        for (class, row) in self.class_of.iter().zip(0..) {
+            match class {
+                Some(class) => classes[*class as usize].push(row),
+                None => partition.removed.push(row),
+            }
+        }
+        classes.iter().for_each(|rows| partition.push(rows));
+        partition.levels.clone_from(&self.levels);
+        partition
+    }
+
+    /// Reads a custody folder.
+    pub fn read(folder: &Path) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u64,
+            #[serde(default)]
+            form: String,
+        }
+        #[derive(Deserialize)]
+        struct Written {
+            input: Input,
+            declared: Declared,
+            parameters: Parameters,
+            #[serde(default)]
+            levels: Option<Vec<u32>>,
+        }
+        #[derive(Deserialize)]
+        struct Parameters {
+            criteria: Vec<Criterion>,
+        }
+        #[derive(Deserialize)]
+        struct Input {
+            sha256: String,
+        }
+        let path = folder.join("custody.json");
+        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let place = Place::file(path.display().to_string());
+        let bad = |_| Error::input(place.clone(), "is not a custody file of disjoin");
+        let head: Head = serde_json::from_slice(&text).map_err(bad)?;
+        if head.format != FORMAT || head.form != FORM {
+            return Err(Error::input(place, "is not the custody of a generalized table"));
+        }
+        if head.version != VERSION {
+            let problem = format!("version {} of the custody is not known here; expected {VERSION}", head.version);
+            return Err(Error::input(place, problem).with_hint("use the version of disjoin that wrote it"));
+        }
+        let written: Written = serde_json::from_slice(&text).map_err(bad)?;
+        let path = folder.join("class_of.csv");
+        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let class_of = parse_class_of(&text, &path.display().to_string())?;
+        let Written { input, declared, parameters, levels } = written;
+        Ok(KeptTable { input_sha256: input.sha256, declared, class_of, criteria: parameters.criteria, levels })
+    }
+}
+
+fn parse_class_of(text: &[u8], name: &str) -> Result<Vec<Option<u32>>> {
+    let bad = |line| Error::input(Place::line(name, line), format!("expected the lines of \"{HEADING}\", in order"));
+    let mut lines = std::str::from_utf8(text).map_err(|_| bad(1))?.lines();
+    if lines.next() != Some(HEADING) {
+        return Err(bad(1));
+    }
+    let parse = |(line, number): (&str, u64)| {
+        let (row, class) = line.split_once(',').ok_or_else(|| bad(number + 1))?;
+        let class = match class {
+            "" => Some(None),
+            class => class.parse::<u32>().ok().and_then(|class| class.checked_sub(1)).map(Some),
+        };
+        class.filter(|_| row.parse() == Ok(number)).ok_or_else(|| bad(number + 1))
+    };
+    lines.zip(1_u64..).map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_is_read_back() {
+        let mut text = Vec::new();
+        write_class_of(&[Some(0), None, Some(12)], &mut text).unwrap();
+        assert_eq!(text, b"row,class\n1,1\n2,\n3,13\n");
+        let long: Vec<Option<u32>> = (0..50_000).map(|row| Some(row * 7919 % 30_011).filter(|c| c % 7 > 0)).collect();
+        let mut text = Vec::new();
+        write_class_of(&long, &mut text).unwrap();
+        assert_eq!(parse_class_of(&text, "x").unwrap(), long);
+    }
+
+    #[test]
+    fn a_bad_map_is_refused_with_its_line() {
+        for (text, line) in [("", 1), ("a,b\n", 1), ("row,class\n1,1\n3,1\n", 3), ("row,class\n1,0\n", 2)] {
+            let error = parse_class_of(text.as_bytes(), "x").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("x:{line}:")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! A table of people in which every column has a declared role: from CSV, from Parquet, or from any rows of cells.
+//!
+//! Promises:   no role is guessed: a column that nobody declared is an error. Columns of identifiers are never stored.
+//!             Messages name files, lines and columns, never the value of a cell
+//! Assumes:    a header; cells of CSV follow `text.rs`. An empty cell has no value, nor has one with a text that was
+//!             declared to mean so
+//! Departs:    a table of one column may have blank lines, which are no rows; a missing value is written as `""`
+//! Cost:       one pass, on all cores if the file has no quote; four bytes a cell, and each different text of a column once
+//! Checked by: tests in this file, and `tests/table_release.rs`
+
+mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod roles;
+mod sink;
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::builder::check_count;
+use super::recognise::is_parquet;
+use super::text::{check_separator, validate};
+use super::{Format, Options, decompress, hexadecimal};
+use crate::data::Table;
+use crate::data::table::{Column, Domain, Role};
+use crate::error::{Error, Place, Result};
+use roles::{Planned, plan};
+use sink::Sink;
+
+/// What somebody says about the columns of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// What each column is for. All of them must be named, and each once.
+    pub roles: Vec<(String, Role)>,
+    /// Columns whose values are numbers.
+    pub numeric: Vec<String>,
+    /// Texts that mean that there is no value, besides empty cells.
+    pub missing: Vec<String>,
+    /// Columns with the file that says what generalises what in them.
+    pub hierarchies: Vec<(String, PathBuf)>,
+    /// What stands between the terms of a cell of the set-valued column, where its cells do not tell.
+    pub list_separator: Option<u8>,
+}
+
+/// What a reader found in a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TableIntake {
+    /// The file's name as given; `-` is standard input.
+    pub file: String,
+    /// What it was read as: `csv`, `parquet`, or where else the rows came from.
+    pub format: String,
+    /// Its size as stored, before decompression.
+    pub bytes: u64,
+    /// SHA-256 of its bytes as stored, in hexadecimal.
+    pub sha256: String,
+    /// Rows.
+    pub rows: u64,
+    /// The names of all columns, identifiers included, in order.
+    pub columns: Vec<String>,
+    /// Cells without a value, in the columns that are kept; empty sets are not among them.
+    pub missing: u64,
+}
+
+/// Reads a table, gzip and Zstandard included; `-` is standard input.
+pub fn read_table(path: &Path, options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|source| Error::io(path, "read", source))?;
+    table_bytes(&path.display().to_string(), &bytes, options, declared)
+}
+
+/// Reads a table's bytes from memory; `name` serves to recognise the format and in messages. Of the options the format and
+/// the separator count, and how many terms a set may have.
+pub fn table_bytes(name: &str, bytes: &[u8], options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
+    check_separator("separator", options.separator)?;
+    check_separator("list-separator", declared.list_separator)?;
+    let (sha256, parsed) =
+        rayon::join(|| hexadecimal(&Sha256::digest(bytes)), || parse(name, bytes, options, declared));
+    let (format, body) = parsed?;
+    let columns = body.plan.iter().map(|column| column.name.clone()).collect();
+    let table = body.finish(name, declared, options.max_record_terms)?;
+    let intake = TableIntake {
+        file: name.to_owned(),
+        format: format.to_string(),
+        bytes: bytes.len() as u64,
+        sha256,
+        rows: table.n_rows() as u64,
+        columns,
+        missing: n_missing(&table),
+    };
+    Ok((table, intake))
+}
+
+/// Makes a table of rows of cells, wherever they come from; `None` has no value. `name` serves in messages, in which rows
+/// are counted from 1.
+pub fn table_from_cells(
+    name: &str,
+    header: &[String],
+    rows: impl Iterator<Item = Result<Vec<Option<String>>>>,
+    declared: &Declared,
+) -> Result<Table> {
+    check_separator("list-separator", declared.list_separator)?;
+    let mut body = Body::new(plan(name, header, declared)?);
+    for (row, number) in rows.zip(1..) {
+        let row = row?;
+        if row.len() != header.len() {
+            let problem = format!("the row has {} cells where the header has {}", row.len(), header.len());
+            return Err(Error::input(Place::line(name, number), problem));
+        }
+        for ((sink, column), cell) in body.sinks.iter_mut().zip(&body.plan).zip(&row) {
+            sink.push(cell.as_deref().unwrap_or(""), column, &declared.missing, name, number)?;
+        }
+        body.n_rows += 1;
+    }
+    body.finish(name, declared, Options::default().max_record_terms)
+}
+
+/// How many cells of the columns have no value.
+fn n_missing(table: &Table) -> u64 {
+    let missing = |column: &&Column| column.domain.has_missing();
+    let count = |column: &Column| {
+        let missing = column.domain.missing();
+        column.codes.iter().filter(|&&code| code == missing).count() as u64
+    };
+    table.columns.iter().filter(missing).map(count).sum()
+}
+
+fn parse(name: &str, raw: &[u8], options: &Options, declared: &Declared) -> Result<(Format, Body)> {
+    let bytes = decompress(name, raw)?;
+    if bytes.is_empty() {
+        return Err(Error::input(Place::file(name), "is empty: it holds no table"));
+    }
+    let format = match options.format {
+        Some(format @ (Format::Table | Format::Parquet)) => format,
+        Some(_) => {
+            return Err(Error::recipe("format", "a table of people is CSV or Parquet", "use csv or parquet"));
+        }
+        None if is_parquet(name, &bytes) => Format::Parquet,
+        None => Format::Table,
+    };
+    let body = match format {
+        Format::Parquet => parquet::read(name, &bytes, declared),
+        _ => csv::read(name, validate(name, &bytes)?, options.separator, declared),
+    }?;
+    Ok((format, body))
+}
+
+/// A table in the making.
+struct Body {
+    /// What each column of the file is.
+    plan: Vec<Planned>,
+    /// What has been read of each.
+    sinks: Vec<Sink>,
+    n_rows: usize,
+}
+
+impl Body {
+    fn new(plan: Vec<Planned>) -> Self {
+        let sinks = plan.iter().map(Sink::new).collect();
+        Body { plan, sinks, n_rows: 0 }
+    }
+
+    fn finish(self, name: &str, declared: &Declared, most_terms: usize) -> Result<Table> {
+        if self.n_rows == 0 {
+            return Err(Error::input(Place::file(name), "holds a header, and no row"));
+        }
+        check_count(name, self.n_rows)?;
+        let n_rows = self.n_rows;
+        let (mut columns, mut sets) = (Vec::new(), None);
+        for (column, sink) in self.plan.iter().zip(self.sinks) {
+            match (column.role, sink) {
+                (Role::Identifier, _) => {}
+                (Role::Set, sink) => sets = sink.into_sets(column, name, declared.list_separator, most_terms)?,
+                (_, sink) => columns.push((column, sink)),
+            }
+        }
+        let columns = columns.into_par_iter().filter_map(|(column, sink)| sink.into_column(column));
+        let mut columns: Vec<Column> = columns.collect();
+        for (named, path) in &declared.hierarchies {
+            if let Some(column) = columns.iter_mut().find(|column| column.name == *named) {
+                put_hierarchy(&mut column.domain, named, path)?;
+            }
+        }
+        Ok(Table::new(n_rows, columns, sets))
+    }
+}
+
+fn put_hierarchy(domain: &mut Domain, column: &str, path: &Path) -> Result<()> {
+    let hierarchy = super::hierarchy(path, domain.texts()).map_err(|error| match error {
+        Error::Input { place, problem, hint } => Error::Input { place: place.in_column(column), problem, hint },
+        other => other,
+    })?;
+    domain.set_hierarchy(hierarchy);
+    Ok(())
+}
+
+/// Stands in for the Parquet reader where it is not compiled in.
+#[cfg(not(feature = "parquet"))]
+mod parquet {
+    use super::{Body, Declared, Error, Result};
+
+    pub(super) fn read(_: &str, _: &[u8], _: &Declared) -> Result<Body> {
+        Err(Error::recipe(
+            "format",
+            "this build of disjoin has no Parquet",
+            "build with the feature parquet, or use csv",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    use Role::{Identifier, Other, Quasi, Sensitive, Set};
+
+    fn declared(roles: &[(&str, Role)], numeric: &[&str]) -> Declared {
+        let roles = roles.iter().map(|(name, role)| (name.to_string(), *role)).collect();
+        let numeric = numeric.iter().map(|name| name.to_string()).collect();
+        Declared { roles, numeric, ..Declared::default() }
+    }
+
+    fn read(text: &str, declared: &Declared) -> Result<(Table, TableIntake)> {
+        table_bytes("x.csv", text.as_bytes(), &Options::default(), declared)
+    }
+
+    /// All columns as texts.
+    fn texts<'a>(table: &'a Table) -> Vec<Vec<&'a str>> {
+        let texts = |column: &'a Column| column.codes.iter().map(|&code| column.domain.text(code)).collect();
+        table.columns.iter().map(texts).collect()
+    }
+
+    #[test]
+    fn tables_are_read_with_any_separator() {
+        let mut given = declared(&[("id", Identifier), ("age", Quasi), ("note", Other), ("ill", Sensitive)], &["age"]);
+        given.missing = vec!["NA".into()];
+        for (text, separator) in [
+            ("id,age,note,ill\n1,30.0,\"a, \"\"b\"\"\",flu\n\n2,NA,,hiv\r\n3, -4 ,\" x \",NA\n", None),
+            ("id\tage\tnote\till\n1\t30\ta, \"b\"\tflu\n2\t\tNA\thiv\n3\t-4.0\t\" x \"\t\n", None),
+            ("id;age;note;ill\n1;3e1;a, \"b\";flu\n2;NA;;hiv\n3;-4;\" x \";NA", None),
+            ("id|age|note|ill\n1|+30|a, \"b\"|flu\n2|NA|NA|hiv\n3|-4|\" x \"|NA", None),
+            ("id/age/note/ill\n1/30/a, \"b\"/flu\n2/NA/NA/hiv\n3/-4/\" x \"/NA", Some(b'/')),
+        ] {
+            let options = Options { separator, ..Options::default() };
+            let (table, intake) = table_bytes("x.csv", text.as_bytes(), &options, &given).unwrap();
+            assert_eq!(texts(&table), [["30", "", "-4"], ["a, \"b\"", "", " x "], ["flu", "hiv", ""]], "{text}");
+            assert_eq!((intake.rows, intake.missing, intake.columns.len()), (3, 3, 4));
+            assert_eq!((intake.format.as_str(), intake.bytes), ("csv", text.len() as u64));
+        }
+    }
+
+    #[test]
+    fn compressed_tables_and_single_columns() {
+        let plain = "a\n1\n\"\"\n\n2\n";
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(plain.as_bytes()).unwrap();
+        let packed =
+            [plain.as_bytes().to_vec(), gzip.finish().unwrap(), zstd::encode_all(plain.as_bytes(), 1).unwrap()];
+        for bytes in packed {
+            let (table, _) = table_bytes("-", &bytes, &Options::default(), &declared(&[("a", Quasi)], &[])).unwrap();
+            assert_eq!(texts(&table), [["1", "", "2"]]);
+        }
+    }
+
+    #[test]
+    fn sets_are_taken_apart() {
+        let given = declared(&[("age", Quasi), ("codes", Set)], &[]);
+        for text in ["age,codes\n30,b;a;b\n40,\n50, c ;;a\n", "age;codes\n30;b|a|b\n40;\n50;c|a\n"] {
+            let (table, intake) = read(text, &given).unwrap();
+            let sets = table.sets.unwrap();
+            let terms = |row: usize| -> Vec<&str> {
+                let record = sets.of_row[row].map(|record| sets.records.record(record)).unwrap_or_default();
+                record.iter().map(|&term| sets.dictionary.text(term)).collect()
+            };
+            assert_eq!([terms(0), terms(1), terms(2)], [vec!["b", "a"], vec![], vec!["a", "c"]]);
+            assert_eq!((sets.name.as_str(), intake.missing, table.columns.len()), ("codes", 0, 1));
+        }
+        let given = Declared { list_separator: Some(b'/'), ..given };
+        let sets = read("age,codes\n30,a;b/c\n", &given).unwrap().0.sets.unwrap();
+        assert_eq!(sets.dictionary.iter().collect::<Vec<_>>(), ["a;b", "c"]);
+    }
+
+    /// Large enough for several parts: the same table, and the same line of a fault, with and without a quote.
+    #[test]
+    fn parts_make_the_table_that_the_whole_makes() {
+        let given = declared(&[("n", Quasi), ("word", Sensitive), ("code", Set)], &["n"]);
+        let mut text = String::from("n,word,code\n");
+        for i in 0..700_000_u64 {
+            let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            text.push_str(&format!("{},w{},{};{}\n", mixed % 1000, mixed % 77, mixed % 13, mixed % 7));
+        }
+        assert!(text.len() > 2 * (4 << 20));
+        let quoted = text.clone() + "5,\"w5\",1;2\n";
+        let (parts, whole) =
+            (read(&(text.clone() + "5,w5,1;2\n"), &given).unwrap().0, read(&quoted, &given).unwrap().0);
+        for (part, whole) in parts.columns.iter().zip(&whole.columns) {
+            assert_eq!(part.codes, whole.codes);
+            assert!(part.domain.texts().iter().eq(whole.domain.texts().iter()));
+        }
+        let (parts, whole) = (parts.sets.unwrap(), whole.sets.unwrap());
+        assert_eq!((&parts.records, &parts.of_row), (&whole.records, &whole.of_row));
+        assert!(parts.dictionary.iter().eq(whole.dictionary.iter()));
+        for last in ["x,w,1\n", "x,\"w\",1\n"] {
+            let error = read(&(text.clone() + last + "y,w\n"), &given).unwrap_err().to_string();
+            assert_eq!(error, "x.csv:700002 (column n): the cell is not a number");
+        }
+    }
+
+    #[test]
+    fn faults_name_their_place_and_no_value() {
+        let given = declared(&[("a", Quasi), ("b", Other)], &["a"]);
+        for (text, place) in [
+            ("a,b\n1,x\nsecret,y\n", "x.csv:3 (column a)"),
+            ("a,b\n1,x\ninf,y\n", "x.csv:3 (column a)"),
+            ("a,b\n1,x\nNaN,y\n", "x.csv:3 (column a)"),
+            ("a,b\n\"1\",\"x\n\"\n12345678901234567,secret\n", "x.csv:4 (column a)"),
+            ("a,b\n1,x\n2,secret,3\n", "x.csv:3"),
+            ("a,b\n1,x\n2\n", "x.csv:3"),
+            ("a,b\n1,\"secret\n", "x.csv:2"),
+            ("a,b\n", "x.csv"),
+            ("", "x.csv"),
+            ("\n\n", "x.csv"),
+            ("a,b\n1,\u{0}\n", "x.csv:2"),
+        ] {
+            let error = read(text, &given).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{place}: ")), "{text:?}: {error}");
+            assert!(!format!("{error} {:?}", error.hint()).contains("secret"), "{error}");
+        }
+        let basket = Options { format: Some(Format::Basket), ..Options::default() };
+        assert!(matches!(table_bytes("x", b"a,b\n1,2\n", &basket, &given), Err(Error::Recipe { .. })));
+    }
+
+    #[test]
+    fn hierarchies_must_have_every_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("h.csv");
+        std::fs::write(&path, "1;low;*\n2;low;*\n30;high;*\n").unwrap();
+        let mut given = declared(&[("a", Quasi)], &["a"]);
+        given.hierarchies = vec![("a".into(), path)];
+        let (table, _) = read("a\n2.0\n30\n\"\"\n", &given).unwrap();
+        assert_eq!(table.columns[0].domain.hierarchy().unwrap().n_terms(), 2);
+        let error = read("a\n2\n4711\n", &given).unwrap_err().to_string();
+        assert!(error.contains("h.csv (column a): one term") && !error.contains("4711"), "{error}");
+    }
+
+    #[test]
+    fn rows_of_cells_make_the_same_table() {
+        let given = declared(&[("id", Identifier), ("a", Quasi), ("s", Set)], &["a"]);
+        let header = ["id", "a", "s"].map(String::from);
+        let cell = |text: &str| Some(text.to_owned());
+        let rows = vec![
+            Ok(vec![cell("x"), cell("5"), cell("p;q")]),
+            Ok(vec![None, None, None]),
+            Ok(vec![None, cell(""), cell("q")]),
+        ];
+        let table = table_from_cells("db", &header, rows.into_iter(), &given).unwrap();
+        assert_eq!(texts(&table), [["5", "", ""]]);
+        assert_eq!(table.sets.unwrap().of_row, [Some(0), None, Some(1)]);
+        for (row, place) in [
+            (vec![cell("x"), cell("secret"), None], "db:2 (column a): "),
+            (vec![cell("x"), None, cell("secret\u{7}")], "db:2 (column s): "),
+            (vec![cell("secret")], "db:2: "),
+        ] {
+            let rows = [Ok(vec![None, None, None]), Ok(row)];
+            let error = table_from_cells("db", &header, rows.into_iter(), &given).unwrap_err().to_string();
+            assert!(error.starts_with(place) && !error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What each column of a table is for, as declared; anything that does not fit the header is refused.
+//!
+//! Checked by: tests in this file
+
+use super::Declared;
+use crate::data::table::Role;
+use crate::error::{Error, Place, Result};
+
+/// A column of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Planned {
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) numeric: bool,
+}
+
+/// The columns of a header with their roles.
+pub(super) fn plan(file: &str, header: &[String], declared: &Declared) -> Result<Vec<Planned>> {
+    check_header(file, header)?;
+    check_declared(declared)?;
+    let named = declared.roles.iter().map(|(column, _)| column).chain(&declared.numeric);
+    for column in named.chain(declared.hierarchies.iter().map(|(column, _)| column)) {
+        if !header.contains(column) {
+            return Err(unknown(file, header, column));
+        }
+    }
+    let role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    let undeclared: Vec<&str> = header.iter().filter(|name| role(name).is_none()).map(String::as_str).collect();
+    if !undeclared.is_empty() {
+        return Err(no_role(file, &undeclared));
+    }
+    let planned = header.iter().filter_map(|name| {
+        let numeric = declared.numeric.contains(name);
+        role(name).map(|role| Planned { name: name.clone(), role, numeric })
+    });
+    Ok(planned.collect())
+}
+
+fn check_header(file: &str, header: &[String]) -> Result<()> {
+    for (i, name) in header.iter().enumerate() {
+        if name.is_empty() {
+            return Err(Error::input(Place::line(file, 1), format!("the header has no name for column {}", i + 1))
+                .with_hint("give every column a name in the first line"));
+        }
+        if header[..i].contains(name) {
+            return Err(Error::input(Place::line(file, 1).in_column(name), "the header has this name twice")
+                .with_hint("give every column a name of its own"));
+        }
+        if name.chars().any(char::is_control) {
+            return Err(Error::input(Place::line(file, 1), "the name of a column holds a control character")
+                .with_hint(format!("give column {} another name", i + 1)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what contradicts itself, whatever the header.
+fn check_declared(declared: &Declared) -> Result<()> {
+    let refuse = |problem: String, hint: &str| Err(Error::recipe("roles", problem, hint));
+    for (i, (column, role)) in declared.roles.iter().enumerate() {
+        if declared.roles[..i].iter().any(|(other, _)| other == column) {
+            return refuse(format!("the column {column} is given a role twice"), "give every column one role");
+        }
+        if *role == Role::Set && declared.roles[..i].iter().any(|(_, other)| *other == Role::Set) {
+            return refuse(
+                "there are two set-valued columns".into(),
+                "name one with --set, and give others another role",
+            );
+        }
+    }
+    let role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    for column in &declared.numeric {
+        if matches!(role(column), Some(Role::Identifier | Role::Set)) {
+            return refuse(
+                format!("the column {column} is declared as numbers, and as an identifier or a set"),
+                "numbers are quasi-identifiers, sensitive or other columns",
+            );
+        }
+    }
+    for (i, (column, _)) in declared.hierarchies.iter().enumerate() {
+        if declared.hierarchies[..i].iter().any(|(other, _)| other == column) {
+            return refuse(format!("the column {column} is given two hierarchies"), "give it one");
+        }
+        if matches!(role(column), Some(Role::Identifier | Role::Set | Role::Other)) {
+            return refuse(
+                format!("the column {column} has a hierarchy, and is neither a quasi-identifier nor sensitive"),
+                "hierarchies are for columns named with --quasi or --sensitive",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn unknown(file: &str, header: &[String], column: &str) -> Error {
+    let distance = |name: &&String| strsim::damerau_levenshtein(column, name);
+    let nearest = header.iter().min_by_key(distance).filter(|name| distance(name) <= 1 + column.chars().count() / 3);
+    let guess = nearest.map_or(String::new(), |name| format!("did you mean {name}? "));
+    Error::input(Place::file(file), format!("has no column {column}"))
+        .with_hint(format!("{guess}The columns are {}", header.join(", ")))
+}
+
+fn no_role(file: &str, columns: &[&str]) -> Error {
+    let (are, they) = if columns.len() == 1 { ("column has", "it is") } else { ("columns have", "each is") };
+    Error::input(Place::file(file), format!("these {are} no role: {}", columns.join(", "))).with_hint(format!(
+        "say what {they} for, as in --quasi a,b --sensitive c --identifier d --other e --set f: --quasi for what others may \
+         know of a person, --sensitive for what nobody may learn, --identifier for names and numbers of persons (never \
+         published), --set for lists, --other for the rest"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    fn declared(roles: &[(&str, Role)]) -> Declared {
+        Declared { roles: roles.iter().map(|(name, role)| (name.to_string(), *role)).collect(), ..Declared::default() }
+    }
+
+    fn fault(header: &[&str], declared: &Declared) -> String {
+        let error = plan("x.csv", &names(header), declared).unwrap_err();
+        format!("{error} / {}", error.hint().unwrap())
+    }
+
+    #[test]
+    fn every_column_needs_one_role() {
+        let given = declared(&[("age", Role::Quasi), ("name", Role::Identifier)]);
+        let planned = plan("x.csv", &names(&["name", "age"]), &Declared { numeric: names(&["age"]), ..given.clone() });
+        let expected = |name: &str, role, numeric| Planned { name: name.into(), role, numeric };
+        let both = [expected("name", Role::Identifier, false), expected("age", Role::Quasi, true)];
+        assert_eq!(planned.unwrap(), both);
+        let told = fault(&["name", "age", "zip", "note"], &given);
+        assert!(told.contains("no role: zip, note") && told.contains("--quasi") && told.contains("--set f"), "{told}");
+    }
+
+    #[test]
+    fn names_that_the_file_lacks_are_told_with_the_nearest() {
+        let told = fault(&["age", "zip"], &declared(&[("agee", Role::Quasi), ("zip", Role::Other)]));
+        assert!(
+            told.contains("no column agee") && told.contains("did you mean age? The columns are age, zip"),
+            "{told}"
+        );
+        let told = fault(&["age", "zip"], &declared(&[("diagnosis", Role::Sensitive)]));
+        assert!(!told.contains("mean"), "{told}");
+        let mut given = declared(&[("age", Role::Quasi)]);
+        given.numeric = names(&["ages"]);
+        assert!(fault(&["age"], &given).contains("no column ages"));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let one = |role| declared(&[("a", role)]);
+        assert!(fault(&["a"], &declared(&[("a", Role::Quasi), ("a", Role::Other)])).contains("a role twice"));
+        assert!(fault(&["a", "b"], &declared(&[("a", Role::Set), ("b", Role::Set)])).contains("two set-valued"));
+        assert!(fault(&["a", "a"], &one(Role::Quasi)).contains("twice"));
+        assert!(fault(&["a", ""], &one(Role::Quasi)).contains("no name for column 2"));
+        for role in [Role::Identifier, Role::Set] {
+            assert!(fault(&["a"], &Declared { numeric: names(&["a"]), ..one(role) }).contains("as numbers"));
+        }
+        for role in [Role::Identifier, Role::Set, Role::Other] {
+            let hierarchies = vec![("a".to_string(), PathBuf::from("h.csv"))];
+            assert!(fault(&["a"], &Declared { hierarchies, ..one(role) }).contains("has a hierarchy"));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The part of a recipe that is about tables: `[table]`, as written and resolved.
+//!
+//! Promises:   every column has the role that somebody gave it: there are no defaults; criteria that mean nothing are refused
+//!             with their key
+//! Checked by: `tests/table_run.rs`
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::table::Role;
+use crate::error::{Error, Result};
+use crate::protect::tabular::{Method, Params};
+use crate::read::rows::Declared;
+use crate::reconstruct::background::{Estimator, Knowledge};
+use crate::release::criteria::{Criterion, Distance};
+
+/// Rows that fit nowhere may be removed up to this share.
+const MOST_REMOVED: f64 = 0.05;
+
+/// Rows of people: which columns there are, and what their classes must be like.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Written {
+    /// Columns that others may know, and with which people can be found: they are generalised.
+    pub quasi: Vec<String>,
+    /// Columns that nobody may learn about a person: published as they are, in classes.
+    pub sensitive: Vec<String>,
+    /// Columns that name people: never published.
+    pub identifier: Vec<String>,
+    /// Columns that neither help to find people nor are worth hiding: published as they are.
+    pub other: Vec<String>,
+    /// The column with a list of terms of each person, if there is one: published in chunks, within the classes.
+    pub set: Option<String>,
+    /// Columns of numbers.
+    pub numeric: Vec<String>,
+    /// Texts that mean that there is no value, besides empty cells.
+    pub missing: Vec<String>,
+    /// Columns and the file that says what generalises what in them; relative ones start at the folder of the recipe.
+    pub hierarchies: BTreeMap<String, String>,
+    /// How classes are made.
+    pub method: Option<Method>,
+    /// The greatest share of rows that may be removed.
+    pub most_removed: Option<f64>,
+    /// For methods that draw.
+    pub seed: Option<u64>,
+    /// What every class must satisfy, besides the k of `[protect]`.
+    pub criteria: Criteria,
+    /// What the adversary knows of how sensitive values go with quasi-identifiers.
+    pub knowledge: Option<Knowledge>,
+    /// The worst that is put up with; what is missing has no limit.
+    pub at_most: AtMost,
+}
+
+/// What every class must satisfy; each key is one more criterion.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Criteria {
+    /// So many different sensitive values: at least 2.
+    pub l: Option<u32>,
+    /// Sensitive values as uncertain as so many equally likely ones.
+    pub entropy_l: Option<f64>,
+    /// Recursive (c,l)-diversity: [c, l].
+    pub recursive: Option<(f64, u32)>,
+    /// The highest share of a sensitive value.
+    pub alpha: Option<f64>,
+    /// t-closeness: how far the sensitive values of a class may be from those of all rows.
+    pub t: Option<f64>,
+    /// How far apart two sensitive values are, for t: ordered, equal or hierarchical.
+    pub distance: Option<Distance>,
+    /// beta-likeness: by how much more frequent a sensitive value may be than in all rows.
+    pub beta: Option<f64>,
+    /// Whether beta-likeness bounds frequent values more tightly.
+    pub enhanced: Option<bool>,
+    /// How far beliefs about two rows of a class may be apart, in bits, for someone who knows how values go together.
+    pub background: Option<f64>,
+}
+
+/// The worst that is put up with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AtMost {
+    /// The mean loss of a cell, removed rows counting as lost (GCP).
+    pub loss: Option<f64>,
+    /// The median relative error of counts.
+    pub query_error: Option<f64>,
+    /// How much beliefs about a person change on average by seeing the release, in bits.
+    pub privacy_loss: Option<f64>,
+}
+
+/// What a recipe asks of a table, with nothing left open.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    /// What each column is for.
+    pub declared: Declared,
+    /// How classes are made.
+    pub method: Method,
+    /// What every class must satisfy.
+    pub criteria: Vec<Criterion>,
+    /// The greatest share of rows that may be removed.
+    pub most_removed: f64,
+    /// For methods that draw.
+    pub seed: u64,
+    /// What the adversary knows.
+    pub knowledge: Knowledge,
+    /// The worst that is put up with.
+    pub at_most: AtMost,
+}
+
+impl Table {
+    /// What the methods are asked.
+    pub fn params(&self) -> Params {
+        let Table { method, criteria, most_removed, seed, .. } = self.clone();
+        Params { method, criteria, most_removed, seed }
+    }
+
+    /// Whether beliefs are part of what is asked.
+    pub fn limits_beliefs(&self) -> bool {
+        self.criteria.iter().any(|criterion| matches!(criterion, Criterion::Background { .. }))
+    }
+}
+
+/// Fills in what is missing and refuses what has no meaning. Relative files start at `folder`. Keys in errors are those of the
+/// recipe.
+pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<u8>) -> Result<Table> {
+    let role = |names: &[String], role: Role| -> Vec<(String, Role)> {
+        names.iter().map(|name| (name.clone(), role)).collect()
+    };
+    let roles = [
+        role(&written.quasi, Role::Quasi),
+        role(&written.sensitive, Role::Sensitive),
+        role(&written.identifier, Role::Identifier),
+        role(&written.other, Role::Other),
+        role(written.set.as_slice(), Role::Set),
+    ]
+    .concat();
+    if written.quasi.is_empty() {
+        let problem = "names no column: there is nothing to generalise";
+        return Err(Error::recipe("table.quasi", problem, "name the columns that others may know of a person"));
+    }
+    let most_removed = written.most_removed.unwrap_or(MOST_REMOVED);
+    if !(0.0..1.0).contains(&most_removed) {
+        return Err(Error::recipe("table.most_removed", "is not a share from 0 to below 1", "for example 0.05"));
+    }
+    let hierarchies = written.hierarchies.iter().map(|(column, file)| (column.clone(), folder.join(file))).collect();
+    let mut knowledge = written.knowledge.clone().unwrap_or_default();
+    if let Estimator::File(path) = &mut knowledge.estimator {
+        *path = folder.join(PathBuf::from(&*path));
+    }
+    let table = Table {
+        declared: Declared {
+            roles,
+            numeric: written.numeric.clone(),
+            missing: written.missing.clone(),
+            hierarchies,
+            list_separator,
+        },
+        method: written.method.unwrap_or_default(),
+        criteria: criteria(&written.criteria, k)?,
+        most_removed,
+        seed: written.seed.unwrap_or(1),
+        knowledge,
+        at_most: written.at_most,
+    };
+    if written.sensitive.is_empty()
+        && let Some(criterion) = table.criteria.iter().find(|criterion| criterion.needs_sensitive())
+    {
+        let problem = format!("names no column, but classes must have {}", criterion.text());
+        return Err(Error::recipe("table.sensitive", problem, "name the sensitive column, or drop the criterion"));
+    }
+    for (key, limit) in [
+        ("table.at_most.loss", table.at_most.loss),
+        ("table.at_most.query_error", table.at_most.query_error),
+        ("table.at_most.privacy_loss", table.at_most.privacy_loss),
+    ] {
+        if limit.is_some_and(|limit| !(limit >= 0.0 && limit.is_finite())) {
+            return Err(Error::recipe(key, "must be 0 or more", "for example 0.1"));
+        }
+    }
+    Ok(table)
+}
+
+/// The criteria, in the order in which they are told.
+fn criteria(written: &Criteria, k: u32) -> Result<Vec<Criterion>> {
+    let &Criteria { l, entropy_l, recursive, alpha, t, distance, beta, enhanced, background } = written;
+    if distance.is_some() && t.is_none() {
+        let hint = "add t, for example 0.2, or remove the distance";
+        return Err(Error::recipe("table.criteria.distance", "is for t-closeness, and t is missing", hint));
+    }
+    if enhanced.is_some() && beta.is_none() {
+        let hint = "add beta, for example 2, or remove enhanced";
+        return Err(Error::recipe("table.criteria.enhanced", "is for beta-likeness, and beta is missing", hint));
+    }
+    let distance = distance.unwrap_or(Distance::Equal);
+    let all = [
+        ("protect.k", Some(Criterion::KAnonymity { k })),
+        ("table.criteria.l", l.map(|l| Criterion::DistinctDiversity { l })),
+        ("table.criteria.entropy_l", entropy_l.map(|l| Criterion::EntropyDiversity { l })),
+        ("table.criteria.recursive", recursive.map(|(c, l)| Criterion::RecursiveDiversity { c, l })),
+        ("table.criteria.alpha", alpha.map(|alpha| Criterion::Frequency { alpha })),
+        ("table.criteria.t", t.map(|t| Criterion::Closeness { t, distance })),
+        ("table.criteria.beta", beta.map(|beta| Criterion::Likeness { beta, enhanced: enhanced.unwrap_or(true) })),
+        ("table.criteria.background", background.map(|t| Criterion::Background { t })),
+    ];
+    let mut criteria = Vec::new();
+    for (key, criterion) in all {
+        let Some(criterion) = criterion else { continue };
+        criterion.check().map_err(|error| match error {
+            Error::Recipe { problem, hint, .. } => Error::Recipe { key, problem, hint },
+            other => other,
+        })?;
+        criteria.push(criterion);
+    }
+    Ok(criteria)
+}

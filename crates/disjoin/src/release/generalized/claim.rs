@@ -1,0 +1,288 @@
+//! What a generalized table promises, and against whom: its claim.json.
+//!
+//! Promises:   neither how many rows were removed nor how values are distributed over all rows is told: both beside the
+//!             release would tell the values of removed rows
+//! Checked by: tests in this file, and `tests/table_release.rs`
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::published_columns;
+use crate::data::table::{Column, Role, Table};
+use crate::data::{Dictionary, Hierarchy, NodeId, Partition};
+use crate::error::{Error, Place, Result};
+use crate::release::claim::{self, FORMAT, Parameters, Promise, VERSION};
+use crate::release::criteria::{Criterion, Distance};
+
+/// The form of the data that a [`TableClaim`] speaks of.
+pub const FORM: &str = "generalized";
+
+/// The claim that travels with a generalized table. Unknown fields are ignored on reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableClaim {
+    /// The format of claims.
+    pub format: String,
+    /// The version of claims.
+    pub version: u64,
+    /// The form of the data: `generalized`.
+    pub form: String,
+    /// The method that made it.
+    pub method: String,
+    /// The program that made it, with its version.
+    pub made_by: String,
+    /// What every class satisfies.
+    pub criteria: Vec<Criterion>,
+    /// The columns of data.csv, in order.
+    pub columns: Vec<PublishedColumn>,
+    /// The promise in plain words.
+    pub promised: String,
+    /// Against whom, and what is not promised, in plain words.
+    pub adversary: String,
+    /// The number of rows of data.csv.
+    pub records: u64,
+    /// If the table has a set-valued column: what is promised about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sets: Option<SetsClaim>,
+}
+
+/// What is promised about the set-valued column of a table: disassociation, inside each class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetsClaim {
+    /// The column's name.
+    pub column: String,
+    /// The parameters of disassociation.
+    pub parameters: Parameters,
+    /// Which reading of the guarantee is promised.
+    pub promise: Promise,
+    /// Rows whose set is not empty.
+    pub records: u64,
+}
+
+/// A column of data.csv.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedColumn {
+    /// Its name in the header.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Whether its values are numbers; those of a quasi-identifier may be ranges of them.
+    pub numeric: bool,
+    /// For each value that is published the value and the labels above it, bottom-up: of a sensitive column, if a distance by
+    /// hierarchy is claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<Vec<Vec<String>>>,
+}
+
+impl TableClaim {
+    /// The claim of a table whose classes satisfy the criteria.
+    pub fn new(table: &Table, partition: &Partition, method: &str, criteria: &[Criterion]) -> Self {
+        let by_hierarchy = criteria
+            .iter()
+            .any(|criterion| matches!(criterion, Criterion::Closeness { distance: Distance::Hierarchical, .. }));
+        let publish = |column: &Column| PublishedColumn {
+            name: column.name.clone(),
+            role: column.role,
+            numeric: column.domain.numbers().is_some(),
+            hierarchy: match (by_hierarchy && column.role == Role::Sensitive, column.domain.hierarchy()) {
+                (true, Some(hierarchy)) => Some(paths(column, hierarchy, partition.published())),
+                _ => None,
+            },
+        };
+        let columns: Vec<PublishedColumn> = published_columns(table).into_iter().map(publish).collect();
+        TableClaim {
+            format: FORMAT.into(),
+            version: VERSION,
+            form: FORM.into(),
+            method: method.to_owned(),
+            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
+            criteria: criteria.to_vec(),
+            promised: promised(criteria, &columns),
+            adversary: adversary(criteria, &columns),
+            columns,
+            records: partition.n_published() as u64,
+            sets: None,
+        }
+    }
+
+    /// The same, with the sets of a column published in chunks inside the classes.
+    #[must_use]
+    pub fn with_sets(mut self, sets: SetsClaim) -> Self {
+        let Parameters { k, m, .. } = sets.parameters;
+        self.promised += &format!(
+            " Inside every class the sets of {} are cut into chunks: {} This holds for each class by itself, also for someone \
+             who knows the quasi-identifiers.",
+            sets.column,
+            sets.promise.text(k, m),
+        );
+        self.adversary += &format!(" About the sets: {}", sets.promise.adversary(m));
+        self.sets = Some(sets);
+        self
+    }
+
+    /// Reads claim.json.
+    pub fn read(path: &Path) -> Result<Self> {
+        claim::read_form(path, FORM)
+    }
+
+    /// The text of claim.json.
+    pub fn to_json(&self) -> Result<String> {
+        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The hierarchy of a sensitive column over its values as published; none if none is told. `file` serves in messages.
+    pub fn hierarchy(&self, column: &str, values: &Dictionary, file: &str) -> Result<Option<Hierarchy>> {
+        let Some(paths) = self.columns.iter().find(|c| c.name == column).and_then(|c| c.hierarchy.as_ref()) else {
+            return Ok(None);
+        };
+        // A label that is also a value is a node of its own all the same: no value begins with this character.
+        let labels = |path: &[String]| path.iter().map(|label| format!("\u{1}{label}")).collect::<Vec<String>>();
+        let split = |path: &Vec<String>| path.split_first().map(|(value, above)| (value.clone(), labels(above)));
+        let paths: Vec<(String, Vec<String>)> = paths.iter().filter_map(split).collect();
+        let paths = paths.iter().map(|(value, above)| (value.as_str(), above.iter().map(String::as_str)));
+        Hierarchy::from_paths(values, paths).map(Some).map_err(|fault| {
+            let place = Place::file(file).in_column(column);
+            Error::input(place, format!("the hierarchy of the claim does not fit the data: {fault}"))
+        })
+    }
+}
+
+/// The form of the data that a claim.json speaks of: `disassociated` or [`FORM`].
+pub fn form_of(path: &Path) -> Result<String> {
+    claim::read_head(path).map(|(_, form)| form)
+}
+
+/// The values of these rows with the labels above them, in order of value.
+fn paths(column: &Column, hierarchy: &Hierarchy, rows: &[u32]) -> Vec<Vec<String>> {
+    let domain = &column.domain;
+    let mut occurs = vec![false; domain.n_codes()];
+    rows.iter().for_each(|&row| occurs[column.codes[row as usize] as usize] = true);
+    let path = |value: NodeId| {
+        let nodes = std::iter::once(value).chain(hierarchy.ancestors(value));
+        nodes.map(|node| hierarchy.text(node, domain.texts()).to_owned()).collect()
+    };
+    (0..domain.missing()).filter(|&value| occurs[value as usize]).map(path).collect()
+}
+
+fn names(columns: &[PublishedColumn], role: Role) -> String {
+    let names: Vec<&str> = columns.iter().filter(|c| c.role == role).map(|c| c.name.as_str()).collect();
+    names.join(", ")
+}
+
+fn promised(criteria: &[Criterion], columns: &[PublishedColumn]) -> String {
+    if criteria.is_empty() {
+        return "Nothing. This release was made for experiments and must not be published.".into();
+    }
+    let asked: Vec<String> = criteria.iter().map(Criterion::text).collect();
+    format!(
+        "The rows that show the same quasi-identifiers ({}) are a class, and every class has {}. What holds overall is taken \
+         over all rows published here.",
+        names(columns, Role::Quasi),
+        asked.join("; ")
+    )
+}
+
+fn adversary(criteria: &[Criterion], columns: &[PublishedColumn]) -> String {
+    if criteria.is_empty() {
+        return "nobody".into();
+    }
+    let mut text = String::from(
+        "Someone who knows all quasi-identifiers of a person, knows that the person is among the rows published here, and \
+         reads this release.",
+    );
+    let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive).count();
+    let is_about_values = |c: &Criterion| c.needs_sensitive() && !matches!(c, Criterion::Background { .. });
+    if !criteria.iter().any(is_about_values) {
+        text += " Nothing is promised about sensitive values: where all rows of a class have the same, it is told.";
+    } else if sensitive > 1 {
+        text += " Each sensitive column is protected for itself: nothing is promised about several of them together.";
+    }
+    if columns.iter().any(|column| column.role == Role::Other) {
+        let others = names(columns, Role::Other);
+        text += &format!(" Nothing is promised against someone who knows other columns of a person ({others}).");
+    }
+    if sensitive > 0 {
+        text +=
+            " Nothing is promised against someone who knows sensitive values of a person, or of others of the class.";
+    }
+    if criteria.iter().any(|criterion| matches!(criterion, Criterion::Background { .. })) {
+        text += " The limit on beliefs was checked with the original by whoever made this release; it cannot be checked from \
+                 the release alone.";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> (Table, Partition) {
+        let mut ill = Column::words("ill", Role::Sensitive, ["a", "b", "c", "rare"].map(Some));
+        let above = [("a", ["x", "*"]), ("b", ["x", "*"]), ("c", ["y", "*"]), ("rare", ["z", "*"])];
+        ill.domain.set_hierarchy(Hierarchy::from_paths(ill.domain.texts(), above).unwrap());
+        let columns = vec![ill, Column::numbers("age", Role::Quasi, [1.0, 2.0, 3.0, 99.0].map(Some))];
+        let mut partition = Partition::from_parts(Vec::new(), Vec::new(), vec![3]);
+        partition.push(&[0, 1, 2]);
+        (Table::new(4, columns, None), partition)
+    }
+
+    #[test]
+    fn a_claim_tells_nothing_of_removed_rows() {
+        let (table, partition) = table();
+        let criteria = [
+            Criterion::KAnonymity { k: 2 },
+            Criterion::Closeness { t: 0.5, distance: Distance::Hierarchical },
+            Criterion::Background { t: 0.2 },
+        ];
+        let claim = TableClaim::new(&table, &partition, "mondrian", &criteria);
+        let text = claim.to_json().unwrap();
+        for secret in ["rare", "\"z\"", "99", "\"removed", "4"] {
+            assert!(!text.replace(env!("CARGO_PKG_VERSION"), "").contains(secret), "{secret}: {text}");
+        }
+        assert_eq!((claim.records, claim.columns[1].hierarchy.as_ref().unwrap().len()), (3, 3));
+        assert!(claim.promised.contains("(age)") && claim.promised.contains("at least 2 rows"));
+        assert!(claim.adversary.contains("cannot be checked from the release alone"));
+        let plain = TableClaim::new(&table, &partition, "mondrian", &criteria[..1]);
+        assert!(plain.adversary.contains("Nothing is promised about sensitive values"));
+        assert_eq!(plain.columns[1].hierarchy, None);
+    }
+
+    #[test]
+    fn claims_are_read_back_and_not_taken_for_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claim.json");
+        let (table, partition) = table();
+        let criteria = [Criterion::Likeness { beta: 1.5, enhanced: true }, Criterion::Frequency { alpha: 0.1 }];
+        let claim = TableClaim::new(&table, &partition, "burel", &criteria);
+        std::fs::write(&path, claim.to_json().unwrap()).unwrap();
+        assert_eq!(TableClaim::read(&path).unwrap(), claim);
+        assert_eq!(form_of(&path).unwrap(), FORM);
+        let error = claim::Claim::read(&path).unwrap_err().to_string();
+        assert!(error.contains("generalized") && error.contains("disassociated"), "{error}");
+
+        let text = claim.to_json().unwrap();
+        for (from, to) in [("\"generalized\"", "\"disassociated\""), ("\"version\": 1", "\"version\": 2"), ("{", "")] {
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert!(matches!(TableClaim::read(&path), Err(Error::Input { .. })), "{to}");
+        }
+    }
+
+    #[test]
+    fn hierarchies_of_a_claim_keep_their_heights() {
+        // 015 stands below a label of its own name, and 015.1 was removed.
+        let mut ill = Column::words("ill", Role::Sensitive, ["015", "015.1", "016"].map(Some));
+        let above = [("015", ["015", "01"]), ("015.1", ["015", "01"]), ("016", ["016", "01"])];
+        ill.domain.set_hierarchy(Hierarchy::from_paths(ill.domain.texts(), above).unwrap());
+        let table = Table::new(3, vec![ill], None);
+        let mut partition = Partition::default();
+        partition.push(&[0, 2]);
+        let criteria = [Criterion::Closeness { t: 0.5, distance: Distance::Hierarchical }];
+        let claim = TableClaim::new(&table, &partition, "mondrian", &criteria);
+        let values = Column::words("ill", Role::Sensitive, ["015", "016"].map(Some)).domain;
+        let hierarchy = claim.hierarchy("ill", values.texts(), "x").unwrap().unwrap();
+        assert_eq!((hierarchy.depth(0), hierarchy.depth(1)), (2, 1));
+        assert!(claim.hierarchy("age", values.texts(), "x").unwrap().is_none());
+    }
+}

@@ -33,7 +33,8 @@ use crate::verify::{custody_of, read_original};
 /// whoever holds it, and does not belong into the release.
 ///
 /// A table is attacked with background knowledge: what becomes of beliefs about people, for somebody who knows how sensitive
-/// values go with quasi-identifiers? That needs the original, in which these people stand.
+/// values go with quasi-identifiers? That needs the original, in which these people stand. Exit code 1 then means that beliefs
+/// became truer, by more than chance explains.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), or if a row is likelier than 1/k.
 #[derive(clap::Args)]

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use disjoin::Result;
 use disjoin::data::risk::Bin;
-use disjoin::data::{Profile, Risk, profile, risk};
+use disjoin::data::{Profile, Risk, TableRisk, profile, risk, table, table_risk};
+use disjoin::read::rows::Declared;
 use disjoin::read::{Column, Format, Intake, Role, columns};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{Crowd, Input};
@@ -17,7 +19,7 @@ use crate::talk::{Talk, count, number, percent};
 ///
 /// A record is at risk if it holds a set of at most M terms that fewer than K records hold: whoever knows these terms of
 /// a person then knows the person's record, or nearly so. The count is exact. Of a table, the columns are listed, with a
-/// guess at what they are for.
+/// guess at what they are for. With --quasi, the rows of the table are counted that share these columns with fewer than K rows.
 ///
 /// Ends with exit code 0 whatever the risk is: raw data promises nothing.
 #[derive(clap::Args)]
@@ -27,6 +29,9 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     crowd: Crowd,
+    /// Of a table: the columns that others may know of a person; a database is given by its URL
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    quasi: Vec<String>,
     #[command(flatten)]
     input: Input,
 }
@@ -35,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin inspect baskets.dat
   disjoin inspect hospital.csv --column diagnoses -k 10 -m 3
+  disjoin inspect people.csv --quasi age,sex,postcode -k 5
   zcat baskets.dat.gz | disjoin inspect - --json";
 
 #[derive(Serialize)]
@@ -51,11 +57,14 @@ struct Report<'a> {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.crowd.check()?;
+    if !args.quasi.is_empty() {
+        return inspect_table(args, talk);
+    }
     let columns = columns_of(args);
     let (data, input) = args.input.read(&args.file, talk).inspect_err(|_| {
         // Which column is meant may be what is missing.
         if !columns.is_empty() {
-            talk.note(&table(&columns));
+            talk.note(&columns_text(&columns));
         }
     })?;
     // The first line of other formats is a record, not a heading.
@@ -79,6 +88,46 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         talk.print(&text(&profile, &found, unique, &columns, &suggestions))?;
     }
     Ok(Outcome::Holds)
+}
+
+/// Who could be singled out by the quasi-identifiers of a table?
+fn inspect_table(args: &Args, talk: &Talk) -> Result<Outcome> {
+    let declared = Declared {
+        roles: args.quasi.iter().map(|name| (name.clone(), table::Role::Quasi)).collect(),
+        // Nothing is published here: other columns need not be read.
+        rest: Some(table::Role::Identifier),
+        ..Declared::default()
+    };
+    let (rows, input) = crate::table::read(&args.file, &args.input, &declared, talk)?;
+    talk.step("counting rows with the same quasi-identifiers");
+    let risk = table_risk(&rows, args.crowd.k);
+    if talk.is_json() {
+        talk.print_json(&json!({ "input": input, "risk": risk }))?;
+    } else {
+        talk.print(&table_text(&risk, &input.columns))?;
+    }
+    Ok(Outcome::Holds)
+}
+
+fn table_text(risk: &TableRisk, columns: &[String]) -> String {
+    let mut text = String::new();
+    let TableRisk { k, rows, at_risk, unique, .. } = *risk;
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "Rows that fewer than {k} share, for someone who knows the quasi-identifiers:");
+    for (label, found) in [("at risk", at_risk), ("that nobody else shares", unique)] {
+        let _ = writeln!(text, "  {label:<27}{:>14}   {:>7}", number(found), percent(found, rows));
+    }
+    let _ = writeln!(text, "\n{:<29}{:>14}{:>18}{:>18}", "column", "distinct", "at risk by it", "at risk without");
+    for column in &risk.columns {
+        let shares = [column.alone, column.without].map(|found| percent(found, rows));
+        let _ = writeln!(text, "{:<29}{:>14}{:>18}{:>18}", column.name, number(column.distinct), shares[0], shares[1]);
+    }
+    let others: Vec<&str> =
+        columns.iter().filter(|name| risk.columns.iter().all(|c| c.name != **name)).map(String::as_str).collect();
+    if !others.is_empty() {
+        let _ = writeln!(text, "\nNot looked at: {}. disjoin protect asks what each is for.", others.join(", "));
+    }
+    text
 }
 
 /// The columns of a table; standard input can be read only once, and compressed files are not looked into.
@@ -117,7 +166,7 @@ fn suggestions(columns: &[Column], risk: &Risk) -> Vec<String> {
 }
 
 fn text(profile: &Profile, risk: &Risk, unique: u64, columns: &[Column], suggestions: &[String]) -> String {
-    let mut text = if columns.is_empty() { String::new() } else { table(columns) + "\n" };
+    let mut text = if columns.is_empty() { String::new() } else { columns_text(columns) + "\n" };
     let mut line = |label: &str, value: String| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{label:<28}{value:>14}");
@@ -150,7 +199,7 @@ fn text(profile: &Profile, risk: &Risk, unique: u64, columns: &[Column], suggest
 }
 
 /// The columns of a table, one a line.
-fn table(columns: &[Column]) -> String {
+fn columns_text(columns: &[Column]) -> String {
     let mut text = format!("{:<28}{:>14}{:>14}  seems to be\n", "column", "filled", "distinct");
     for column in columns {
         let seems = match column.seems {

@@ -471,7 +471,7 @@ pub(crate) fn attack(
     } else {
         talk.print(&tried_text(&tried))?;
     }
-    Ok(Outcome::Holds)
+    Ok(if tried.gain.beats { Outcome::Broken } else { Outcome::Holds })
 }
 
 fn tried_text(tried: &Tried) -> String {

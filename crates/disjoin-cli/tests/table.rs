@@ -40,8 +40,13 @@ fn a_table_goes_all_the_way() {
         assert!(bench.good(args).0.contains("The promise holds"));
     }
     let attack = ["attack", "out", "--original", "people.csv", "--knowledge", "naive-bayes", "--json"];
-    let told: serde_json::Value = serde_json::from_str(&bench.good(&attack).0).unwrap();
+    let ran = bench.run(&attack);
+    let told: serde_json::Value = serde_json::from_str(&text(&ran.stdout)).unwrap();
     assert!(told["gain"]["log_score"]["mean"].is_number(), "{told}");
+    assert_eq!(ran.status.code(), Some(i32::from(told["gain"]["beats"].as_bool().unwrap())));
+    let looked = bench.good(&["inspect", "people.csv", "--quasi", "age,sex", "-k", "3"]).0;
+    // Two people of each of thirty ages, and all of one age have the same sex.
+    assert!(looked.contains("at risk                                60     100 %"), "{looked}");
     assert!(bench.good(&["measure", "out", "--original", "people.csv"]).0.contains("GCP"));
 
     fs::write(bench.at("out/release/data.csv"), data.replacen("hiv", "flu", 1)).unwrap();

@@ -15,7 +15,7 @@ pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use mine::{Itemset, Mining, top_k};
 pub use partition::Partition;
-pub use risk::{Profile, Risk, profile, risk, rows_at_risk};
+pub use risk::{Profile, Risk, TableRisk, profile, risk, rows_at_risk, table_risk};
 pub use support::{itemset_supports, supports};
 pub use table::Table;
 pub use transactions::{RecordId, Transactions};

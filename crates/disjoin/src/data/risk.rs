@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::table::Column;
 use super::{Dataset, RecordId, Table, Transactions, supports};
 
 /// What an adversary who knows up to m terms of a person could do with the raw data.
@@ -345,11 +346,64 @@ impl Search {
     }
 }
 
+/// What an adversary who knows the quasi-identifiers of a person could do with a raw table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TableRisk {
+    /// The size of the crowd.
+    pub k: u32,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that share their quasi-identifiers with fewer than k rows, themselves included.
+    pub at_risk: u64,
+    /// Rows whose quasi-identifiers nobody shares.
+    pub unique: u64,
+    /// The quasi-identifiers, in order.
+    pub columns: Vec<ColumnRisk>,
+}
+
+/// What one quasi-identifier adds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnRisk {
+    /// Its name.
+    pub name: String,
+    /// Its number of different values.
+    pub distinct: u64,
+    /// Rows at risk for someone who knows this column only.
+    pub alone: u64,
+    /// Rows at risk for someone who knows all others.
+    pub without: u64,
+}
+
+/// Counts the rows that quasi-identifiers single out: all together, each alone, and all but one.
+pub fn table_risk(table: &Table, k: u32) -> TableRisk {
+    let quasi = table.quasi();
+    let of_column = |(i, column): (usize, &&Column)| {
+        let others: Vec<&Column> =
+            quasi.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, column)| *column).collect();
+        ColumnRisk {
+            name: column.name.clone(),
+            distinct: column.domain.n_values() as u64,
+            alone: sharing_with_fewer(table, &[column], k),
+            without: sharing_with_fewer(table, &others, k),
+        }
+    };
+    TableRisk {
+        k,
+        rows: table.n_rows() as u64,
+        at_risk: sharing_with_fewer(table, &quasi, k),
+        unique: sharing_with_fewer(table, &quasi, 2),
+        columns: quasi.iter().enumerate().map(of_column).collect(),
+    }
+}
+
 /// How many rows of a table share their quasi-identifiers with fewer than k rows, themselves included.
 pub fn rows_at_risk(table: &Table, k: u32) -> u64 {
-    let quasi = table.quasi();
+    sharing_with_fewer(table, &table.quasi(), k)
+}
+
+fn sharing_with_fewer(table: &Table, columns: &[&Column], k: u32) -> u64 {
     let mut rows: Vec<u32> = (0..table.n_rows() as u32).collect();
-    let key = |row: u32| quasi.iter().map(move |column| column.codes[row as usize]);
+    let key = |row: u32| columns.iter().map(move |column| column.codes[row as usize]);
     rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
     let groups = rows.chunk_by(|&a, &b| key(a).eq(key(b)));
     groups.filter(|group| group.len() < k as usize).map(|group| group.len() as u64).sum()
@@ -434,5 +488,35 @@ mod tests {
         assert_eq!(profile.supports, [bin(1, 1, 2), bin(2, 3, 2)]);
         assert_eq!((profile.records, profile.terms, profile.incidences, profile.longest_record), (3, 4, 7, 4));
         assert_eq!(histogram([0, u64::MAX].into_iter()).last(), Some(&bin(1 << 63, u64::MAX, 1)));
+    }
+
+    #[test]
+    fn rows_of_a_table_are_counted_by_definition() {
+        use super::super::table::Role;
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        for _ in 0..200 {
+            let n = rng.random_range(1..30);
+            let mut column = |name: &str, values: u32| {
+                let cells: Vec<Option<f64>> =
+                    (0..n).map(|_| rng.random_bool(0.9).then(|| f64::from(rng.random_range(0..values)))).collect();
+                Column::numbers(name, Role::Quasi, cells)
+            };
+            let table = Table::new(n, vec![column("a", 4), column("b", 3), column("c", 2)], None);
+            let k = 3;
+            let by_definition = |columns: &[usize], k: usize| {
+                let same = |a: usize, b: usize| {
+                    columns.iter().all(|&c| table.columns[c].codes[a] == table.columns[c].codes[b])
+                };
+                (0..n).filter(|&a| (0..n).filter(|&b| same(a, b)).count() < k).count() as u64
+            };
+            let found = table_risk(&table, k);
+            assert_eq!(found.at_risk, by_definition(&[0, 1, 2], 3));
+            assert_eq!(found.at_risk, rows_at_risk(&table, k));
+            assert_eq!(found.unique, by_definition(&[0, 1, 2], 2));
+            let others = [[1, 2], [0, 2], [0, 1]];
+            for (i, column) in found.columns.iter().enumerate() {
+                assert_eq!((column.alone, column.without), (by_definition(&[i], 3), by_definition(&others[i], 3)));
+            }
+        }
     }
 }

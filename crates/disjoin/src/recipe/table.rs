@@ -2,7 +2,7 @@
 //!
 //! Promises:   every column has the role that somebody gave it: there are no defaults; criteria that mean nothing are refused
 //!             with their key
-//! Checked by: `tests/table_run.rs`
+//! Checked by: `crates/disjoin-cli/tests/table.rs`
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -152,6 +152,7 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
     let table = Table {
         declared: Declared {
             roles,
+            rest: None,
             numeric: written.numeric.clone(),
             missing: written.missing.clone(),
             hierarchies,

@@ -2,7 +2,7 @@
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
-//! Checked by: `tests/table_run.rs`
+//! Checked by: `crates/disjoin-cli/tests/table.rs`
 
 use super::{Clock, ROUNDING, pages_of, parameters};
 use crate::attack::{Before, ClassView, Inference, gain, loss, posteriors};

@@ -36,6 +36,9 @@ use sink::Sink;
 pub struct Declared {
     /// What each column is for. All of them must be named, and each once.
     pub roles: Vec<(String, Role)>,
+    /// What columns are for that are not named, where data are only looked at; without it they are refused.
+    #[serde(skip)]
+    pub rest: Option<Role>,
     /// Columns whose values are numbers.
     pub numeric: Vec<String>,
     /// Texts that mean that there is no value, besides empty cells.

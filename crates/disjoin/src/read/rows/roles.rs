@@ -24,7 +24,8 @@ pub(super) fn plan(file: &str, header: &[String], declared: &Declared) -> Result
             return Err(unknown(file, header, column));
         }
     }
-    let role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    let declared_role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    let role = |name: &String| declared_role(name).or(declared.rest);
     let undeclared: Vec<&str> = header.iter().filter(|name| role(name).is_none()).map(String::as_str).collect();
     if !undeclared.is_empty() {
         return Err(no_role(file, &undeclared));
@@ -68,7 +69,8 @@ fn check_declared(declared: &Declared) -> Result<()> {
             );
         }
     }
-    let role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    let declared_role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
+    let role = |name: &String| declared_role(name).or(declared.rest);
     for column in &declared.numeric {
         if matches!(role(column), Some(Role::Identifier | Role::Set)) {
             return refuse(

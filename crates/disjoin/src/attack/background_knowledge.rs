@@ -259,7 +259,7 @@ fn scale_rows(crowd: &Crowd, shares: &mut [f64]) {
 /// The shares of all arrangements; none for more than 12 people, or if they are not as many as the counts say.
 ///
 /// People are dealt values one after the other. What was dealt so far is a vector of counts v, which also tells how many
-/// people that were. Before[v] is the sum over all ways to deal v to the first |v| people, after[v] that of dealing the rest.
+/// people that were. `before[v]` is the sum over all ways to deal v to the first |v| people, `after[v]` that of dealing the rest.
 pub fn exact(crowd: &Crowd) -> Option<Vec<f64>> {
     let people: Vec<usize> =
         (0..crowd.times.len()).flat_map(|point| std::iter::repeat_n(point, crowd.times[point] as usize)).collect();

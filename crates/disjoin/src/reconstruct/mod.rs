@@ -19,6 +19,7 @@ mod kind;
 mod level;
 mod mine;
 mod model;
+pub mod network;
 mod own;
 mod pairs;
 mod rounding;

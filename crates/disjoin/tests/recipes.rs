@@ -96,7 +96,8 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
     let plain = template(&Answers { sensitive: Vec::new(), column: None, ..answers });
     let is_key = |line: &str| {
         line.strip_prefix("# ").is_some_and(|rest| {
-            rest.split_once(" = ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+            let is_name = |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            rest.starts_with("[table") || rest.split_once(" = ").is_some_and(|(key, _)| is_name(key))
         })
     };
     let uncommented: String = plain
@@ -105,7 +106,10 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
         .collect();
     let all = parse(&uncommented, "x").unwrap();
     assert!(all.input.format.is_some() && all.measure.at_most.query_error.is_some() && all.output.format.is_some());
+    let table = resolved(&uncommented).unwrap().table.unwrap();
+    assert_eq!((table.declared.roles.len(), table.criteria.len(), table.at_most.loss), (7, 2, Some(0.3)));
     let defaults = resolved(&plain).unwrap();
+    assert!(defaults.table.is_none());
     assert_eq!(all.protect.max_cluster, Some(defaults.protect.max_cluster));
     assert_eq!((all.measure.top, all.measure.queries), (Some(defaults.measure.top), Some(defaults.measure.queries)));
 }

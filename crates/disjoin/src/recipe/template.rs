@@ -76,6 +76,25 @@ promise = \"algorithm-aware\"
 {sensitive}
 # l_diversity = 5
 
+# If each row is a person with several columns, say what each column is for (remove the first # of these lines):
+# [table]
+# # Others may know it, so it is generalised; nobody may learn it; it names people; neither.
+# quasi = [\"age\", \"sex\", \"region\"]
+# sensitive = [\"disease\"]
+# identifier = [\"name\"]
+# other = [\"ward\"]
+# # A list of terms of each person, cut into chunks inside the classes:
+# set = \"diagnoses\"
+# numeric = [\"age\"]
+# hierarchies = {{ region = \"region.csv\" }}
+# method = \"least-loss\"
+# most_removed = 0.05
+# # What every class must satisfy besides k: l, entropy_l, recursive, alpha, t, beta, background
+# [table.criteria]
+# beta = 2.0
+# [table.at_most]
+# loss = 0.3
+
 [attack]
 # What is tried against the release before anybody else does.
 run = [\"cover\", \"closure\", \"worlds\", \"reassociate\", \"identity\"]

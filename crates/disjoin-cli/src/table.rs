@@ -600,7 +600,7 @@ fn story_text(story: &TableStory, out: &Path) -> String {
             count(story.verdict.classes, "class", "classes"),
             count(story.verdict.smallest_class, "row", "rows"),
             count(story.utility.removed as u64, "row", "rows"),
-            if story.verdict.holds { "proved" } else { "NOT proved" }
+            if story.kept { "proved" } else { "NOT proved" }
         ),
     );
     if let Some(tried) = &story.tried {

@@ -82,6 +82,12 @@ folder = \"out\"
     for page in ["custody/report.html", "custody/report.md", "custody/report.json", "release/report.html"] {
         assert!(bench.at("out").join(page).is_file(), "{page}");
     }
+    let told: serde_json::Value =
+        serde_json::from_slice(&fs::read(bench.at("out/custody/report.json")).unwrap()).unwrap();
+    assert!(
+        told["kept"] == true && told["sets"]["holds"] == true && told["sets"]["clusters"]["records"] == 48,
+        "{told}"
+    );
     let public = fs::read_to_string(bench.at("out/release/report.html")).unwrap();
     assert!(!public.contains("Removed") && !public.contains("GCP"));
     bench.good(

@@ -19,9 +19,9 @@ use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::{self, Recipe};
 use crate::reconstruct::background::{Estimator, Knowledge, beliefs};
 use crate::release::Promise;
-use crate::release::class_sets::ClassSets;
-use crate::release::generalized::{Generalized, SetsClaim, TableClaim};
-use crate::verify::{TableTruth, verify_table};
+use crate::release::class_sets::{self, ClassSets};
+use crate::release::generalized::{DATA, Generalized, SetsClaim, TableClaim};
+use crate::verify::{SetsVerdict, TableTruth, TableVerdict, parse_table, published_sets, verify_sets_in, verify_table};
 
 /// Posteriors above this are counted: somebody is nearly sure.
 const NEARLY_SURE: f64 = 0.9;
@@ -63,13 +63,7 @@ pub fn run_table_on(
     let made = clock.time("protect", || protect_table(asked, &recipe.protect, table, tell))?;
     let data = Generalized::new(table, &made.partition);
     tell("proving the promise");
-    let verdict = clock.time("verify", || -> Result<_> {
-        let mut text = Vec::new();
-        data.write(&mut text).map_err(|_| Error::Internal("writing to memory does not fail"))?;
-        let published = crate::verify::parse_table(&made.claim, "data.csv", &text)?;
-        let class_of = data.class_of();
-        Ok(verify_table(&made.claim, &published, Some(TableTruth { table, class_of: &class_of })))
-    })?;
+    let (verdict, sets) = clock.time("verify", || prove(&made, &data, table))?;
     let tried = match table.sensitive().is_empty() {
         true => None,
         false => {
@@ -86,13 +80,16 @@ pub fn run_table_on(
     };
     let utility = clock.time("measure", || measure_table(table, &made.partition, &options));
     let limits = limits(asked, &utility, tried.as_ref());
-    let holds = verdict.holds && limits.iter().all(|limit| limit.holds);
+    let kept = verdict.holds && sets.as_ref().is_none_or(|sets| sets.holds);
+    let holds = kept && limits.iter().all(|limit| limit.holds);
     let story = TableStory {
         recipe: recipe.clone(),
         rows: table.n_rows() as u64,
         at_risk,
         claim: made.claim,
         verdict,
+        sets,
+        kept,
         tried,
         utility,
         limits,
@@ -113,6 +110,24 @@ pub fn run_table_on(
     };
     package.publish(destination)?;
     Ok(story)
+}
+
+/// Reads what will be published as anybody would, and checks it, also against the original.
+fn prove(made: &MadeTable, data: &Generalized<'_>, table: &Table) -> Result<(TableVerdict, Option<SetsVerdict>)> {
+    let in_memory = |_| Error::Internal("writing to memory does not fail");
+    let mut text = Vec::new();
+    data.write(&mut text).map_err(in_memory)?;
+    let published = parse_table(&made.claim, DATA, &text)?;
+    let class_of = data.class_of();
+    let verdict = verify_table(&made.claim, &published, Some(TableTruth { table, class_of: &class_of }));
+    let (Some(sets), Some(told), Some(column)) = (&made.sets, &made.claim.sets, &table.sets) else {
+        return Ok((verdict, None));
+    };
+    let mut text = Vec::new();
+    class_sets::write(sets, &mut text).map_err(in_memory)?;
+    let original = published_sets(column, &class_of);
+    let sets = verify_sets_in(told, &published, class_sets::FILE_NAME, || Ok(&text[..]), Some(&original))?;
+    Ok((verdict, Some(sets)))
 }
 
 fn asked(recipe: &Recipe) -> Result<&recipe::table::Table> {

@@ -7,7 +7,7 @@
 //! Checked by: `tests/within.rs`
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::Serialize;
@@ -16,10 +16,9 @@ use super::{Truth, Verdict, verify};
 use crate::data::Dataset;
 use crate::data::table::{Sets, Table};
 use crate::error::{Error, Result};
-use crate::release::Claim;
 use crate::release::class_sets::{FILE_NAME, sizes};
-use crate::release::generalized::TableClaim;
-use crate::release::open::Roots;
+use crate::release::generalized::{SetsClaim, TableClaim};
+use crate::release::{Claim, jsonl};
 
 /// Whether the sets of a table keep their promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,10 +40,24 @@ pub fn verify_sets(
     table: &Table,
     truth: Option<&Dataset>,
 ) -> Result<Option<SetsVerdict>> {
-    let Some(told) = &claim.sets else { return Ok(None) };
     let path = folder.join(FILE_NAME);
-    let file = File::open(&path).map_err(|e| Error::io(&path, "open the sets of the release", e))?;
-    let sizes = sizes(BufReader::new(file), &path.display().to_string())?;
+    let open =
+        || File::open(&path).map(BufReader::new).map_err(|e| Error::io(&path, "open the sets of the release", e));
+    match &claim.sets {
+        Some(told) => verify_sets_in(told, table, &path.display().to_string(), open, truth).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The same for a sets.jsonl that need not be a file: `open` reads it from the beginning, and is called twice.
+pub fn verify_sets_in<R: BufRead + Send>(
+    told: &SetsClaim,
+    table: &Table,
+    name: &str,
+    open: impl Fn() -> Result<R>,
+    truth: Option<&Dataset>,
+) -> Result<SetsVerdict> {
+    let sizes = sizes(open()?, name)?;
     let rows = super::table::class_sizes(table);
     let fits = |&(class, records): &(u64, u64)| {
         let rows = usize::try_from(class).ok().and_then(|class| rows.get(class.checked_sub(1)?)).copied();
@@ -53,8 +66,8 @@ pub fn verify_sets(
     let violated = sizes.iter().filter(|size| !fits(size)).count() as u64;
     let of_clusters = Claim::disassociation(told.parameters.clone(), told.promise, told.records);
     let truth = truth.map(|original| Truth { original, leaf_of: None });
-    let clusters = verify(&of_clusters, Roots::open(&path)?, truth)?;
-    Ok(Some(SetsVerdict { holds: clusters.holds && violated == 0, classes: sizes.len() as u64, violated, clusters }))
+    let clusters = verify(&of_clusters, jsonl::Reader::new(open()?, name)?, truth)?;
+    Ok(SetsVerdict { holds: clusters.holds && violated == 0, classes: sizes.len() as u64, violated, clusters })
 }
 
 /// The sets of the rows that are published, as a dataset of their own.

@@ -27,7 +27,7 @@ use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::Result;
 use crate::release::open::RootStream;
 use crate::release::{Claim, CutRule, Header, Node, Occurrences, Promise};
-pub use class_sets::{SetsVerdict, published_sets, verify_sets};
+pub use class_sets::{SetsVerdict, published_sets, verify_sets, verify_sets_in};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};

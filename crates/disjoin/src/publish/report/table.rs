@@ -14,7 +14,7 @@ use crate::publish::plot;
 use crate::recipe::Recipe;
 use crate::reconstruct::background::{Estimator, Knowledge};
 use crate::release::generalized::TableClaim;
-use crate::verify::TableVerdict;
+use crate::verify::{SetsVerdict, TableVerdict};
 
 /// Everything that a run with a table found out.
 #[derive(Debug, Clone, Serialize)]
@@ -29,6 +29,11 @@ pub struct TableStory {
     pub claim: TableClaim,
     /// Whether the release keeps it.
     pub verdict: TableVerdict,
+    /// Whether its sets keep theirs, if it has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sets: Option<SetsVerdict>,
+    /// Whether both do.
+    pub kept: bool,
     /// What background knowledge makes of it, if there is a sensitive column.
     pub tried: Option<Tried>,
     /// What is left of the original.
@@ -71,7 +76,7 @@ pub fn table_markdown(story: &TableStory, audience: Audience) -> String {
 fn page(story: &TableStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let published = count(story.claim.records, "row", "rows");
-    let holds = if is_inside { story.holds } else { story.verdict.holds };
+    let holds = if is_inside { story.holds } else { story.kept };
     let verdict = match (holds, is_inside) {
         (true, true) => "The promise holds and every limit is kept.",
         (false, true) => "The promise or a limit is NOT kept.",
@@ -81,6 +86,9 @@ fn page(story: &TableStory, audience: Audience) -> Page {
     let mut because = Vec::new();
     if !story.verdict.holds {
         because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
+    }
+    if story.sets.as_ref().is_some_and(|sets| !sets.holds) {
+        because.push(String::from("The chunks of the sets do not keep what is promised of them."));
     }
     if is_inside {
         because.extend(story.limits.iter().filter(|limit| !limit.holds).map(|limit| {
@@ -179,6 +187,15 @@ fn proof(story: &TableStory) -> Section {
         parts.push(text(
             "A limit on beliefs was checked while the classes were made: nobody can see it in the release.",
         ));
+    }
+    if let Some(sets) = &story.sets {
+        parts.push(text(&format!(
+            "The sets of {} are in {} inside {}; what is promised of them {}.",
+            count(sets.clusters.records, "row", "rows"),
+            count(sets.clusters.clusters, "cluster", "clusters"),
+            count(sets.classes, "class", "classes"),
+            if sets.holds { "holds" } else { "does NOT hold" },
+        )));
     }
     Section { id: "proof", heading: "Whether it is kept", parts }
 }

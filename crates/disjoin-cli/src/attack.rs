@@ -36,7 +36,11 @@ use crate::verify::{custody_of, read_original};
 /// values go with quasi-identifiers? That needs the original, in which these people stand. Exit code 1 then means that beliefs
 /// became truer, by more than chance explains.
 ///
-/// Ends with exit code 1 if anything certain is found (more than --limit), or if a row is likelier than 1/k.
+/// Of a split table the knowledge breach probability is told: how likely are all sensitive values of a person guessed by somebody
+/// who knows the group, and perhaps one of the values? A value that fills its group is certain. The release alone is enough.
+///
+/// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, or if values are
+/// likelier than --most-likely.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -60,6 +64,9 @@ pub(crate) struct Args {
     /// How many certain statements are put up with
     #[arg(long, value_name = "N", default_value_t = 0)]
     limit: u64,
+    /// Of a split table: how likely all sensitive values of a person may be guessed [default: what the claim promises]
+    #[arg(long, value_name = "P")]
+    most_likely: Option<f64>,
     /// Show the terms of the statements, not just how many there are
     #[arg(long)]
     show_terms: bool,
@@ -77,7 +84,8 @@ Examples:
   disjoin attack out
   disjoin attack out --attack cover,identity --show-terms
   disjoin attack out --original baskets.dat --keep
-  disjoin attack out/release --original patients.csv --column diagnoses --json";
+  disjoin attack out/release --original patients.csv --column diagnoses --json
+  disjoin attack split --most-likely 0.4";
 
 /// An attack, as the user writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -129,6 +137,13 @@ const SHOWN: usize = 10;
 const SHOWN_STATEMENTS: usize = 5;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    if let Some(folder) = crate::split::release_of(&args.release)? {
+        return crate::split::attack(&folder, args.most_likely, args.limit, talk);
+    }
+    if args.most_likely.is_some() {
+        let problem = "is for split tables, and this is a release of another form";
+        return Err(Error::recipe("--most-likely", problem, "leave it out"));
+    }
     if let Some(folder) = crate::table::release_of(&args.release)? {
         let (original, custody) = (args.original.as_deref(), args.custody.as_deref());
         return crate::table::attack(&folder, original, custody, &args.knowledge, &args.input, talk);

@@ -18,6 +18,7 @@ mod reconstruct;
 mod repair;
 mod run;
 mod sink;
+mod split;
 mod sweep;
 mod table;
 mod talk;

@@ -23,7 +23,9 @@ use crate::talk::{Talk, count, number};
 /// reconstruction, of the chunks alone (re-a), of the mean of several reconstructions (re-r2, ...), of expected supports
 /// (re-e), of expected supports if rare terms occur more than once in their groups (re-u). tlost is the share of terms with K or more records that no chunk shows.
 ///
-/// Of a table it tells what cells lost (NCP by column, GCP, RGCP), how large classes are, and how far counts are off.
+/// Of a table it tells what cells lost (NCP by column, GCP, RGCP), how large classes are, and how far counts are off. Of a split
+/// table it also tells how far sensitive values together are from what their tables suggest: the total variation between their
+/// joint distribution and the product of the tables, by group.
 ///
 /// The result tells about the original: it is for whoever holds it, and does not belong into the release.
 #[derive(clap::Args)]
@@ -72,6 +74,9 @@ Examples:
   disjoin measure out/release --original patients.csv --column diagnoses --json";
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    if let Some(folder) = crate::split::release_of(&args.release)? {
+        return crate::split::measure(&folder, &args.original, args.queries, args.seed, &args.input, talk);
+    }
     if let Some(folder) = crate::table::release_of(&args.release)? {
         return crate::table::measure(&folder, &args.original, args.queries, args.seed, &args.input, talk);
     }

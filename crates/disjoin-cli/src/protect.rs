@@ -78,6 +78,8 @@ Examples:
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
+  disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
+      --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
   disjoin protect sqlite:people.db?table=people --quasi age,sex --sensitive disease --numeric age -o out";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -120,10 +122,6 @@ impl From<EncodingChoice> for Encoding {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
-    let table_method = match args.method {
-        Some(MethodChoice::Table(method)) => Some(method),
-        Some(MethodChoice::Disassociation) | None => None,
-    };
     if args.table.is_table() {
         if args.method == Some(MethodChoice::Disassociation) {
             let problem = "disassociation is for sets, and --quasi names columns of a table";
@@ -131,10 +129,13 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         }
         let protect = resolve::protect(&args.written());
         let separator = args.input.options().list_separator;
-        let asked = args.table.resolve(&protect, table_method, args.sensitive.as_deref(), separator)?;
+        let asked = args.table.resolve(&protect, args.method, args.sensitive.as_deref(), separator)?;
+        if asked.split.is_some() {
+            return crate::split::protect(&args.file, &args.out, &asked, &args.input, talk);
+        }
         return crate::table::protect(&args.file, &args.out, &asked, &protect, &args.input, talk);
     }
-    if table_method.is_some() {
+    if args.method.is_some_and(|method| method != MethodChoice::Disassociation) {
         let hint = "say what each column is: --quasi age,sex --sensitive disease --identifier name --other note";
         return Err(Error::recipe("--method", "is for tables, whose columns must be declared", hint));
     }

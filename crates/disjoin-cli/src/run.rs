@@ -43,6 +43,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         recipe.output.folder.clone_from(out);
     }
     make_parent(&recipe.output.folder)?;
+    if recipe.table.as_ref().is_some_and(|table| table.split.is_some()) {
+        let story = run::split::run_split(&recipe, &mut |stage| talk.step(stage));
+        let story = story.map_err(|error| in_recipe(error, &args.recipe))?;
+        return crate::split::tell(&story, &recipe.output.folder, talk);
+    }
     if recipe.table.is_some() {
         let story = run::table::run_table(&recipe, &mut |stage| talk.step(stage));
         return crate::table::tell(

@@ -14,9 +14,11 @@ use disjoin::publish::{
     Destination, KeptTable, TableCustody, TablePackage, TableParameters, find_table_release, release_folder,
 };
 use disjoin::read::rows::{Declared, TableIntake, read_table, table_from_cells};
+use disjoin::recipe::table::Splitting;
 use disjoin::recipe::{self, table};
 use disjoin::reconstruct::background::{Estimator, Knowledge};
 use disjoin::release::criteria::Distance;
+use disjoin::release::generalized::Associations;
 use disjoin::release::generalized::{FORM, form_of};
 use disjoin::run::table::{attack_table, protect_table};
 use disjoin::verify::{SetsVerdict, TableTruth, TableVerdict, open_table, published_sets, verify_sets, verify_table};
@@ -79,6 +81,21 @@ pub(crate) struct Flags {
     /// How far beliefs about two rows of a class may be apart, in bits, for somebody with background knowledge
     #[arg(long, value_name = "T", requires = "quasi")]
     background: Option<f64>,
+    /// With --method break-merge or anatomy: how likely all sensitive values of a person may be guessed, also if one is known
+    #[arg(long, value_name = "P", requires = "quasi")]
+    knowledge_breach: Option<f64>,
+    /// With --method break-merge or association-hiding: the method that makes the groups [default: least-loss]
+    #[arg(long, value_name = "METHOD", requires = "quasi", value_parser = class_method_parser())]
+    groups_by: Option<Method>,
+    /// With --method break-merge: the table is anonymous already, rows with the same quasi-identifiers are the groups
+    #[arg(long, requires = "quasi", conflicts_with = "groups_by")]
+    as_is: bool,
+    /// With --method association-hiding: from which share on quasi-identifiers tell a sensitive value too surely [default: 0.5]
+    #[arg(long, value_name = "SHARE", requires = "quasi")]
+    confidence: Option<f64>,
+    /// With --method association-hiding: in how many rows a rule must be seen to count [default: 2]
+    #[arg(long, value_name = "N", requires = "quasi")]
+    support: Option<u32>,
     #[command(flatten)]
     knowledge: KnowledgeFlags,
     /// The greatest share of rows that may be removed because they fit into no class [default: 0.05]
@@ -135,14 +152,39 @@ enum DistanceChoice {
 pub(crate) enum MethodChoice {
     Disassociation,
     Table(Method),
+    Split(Splitting),
+    AssociationHiding,
 }
+
+/// Its name on the command line.
+const ASSOCIATION_HIDING: &str = "association-hiding";
+
+/// The methods that publish quasi-identifiers and sensitive columns apart.
+const SPLITTING: [Splitting; 2] = [Splitting::BreakMerge, Splitting::Anatomy];
 
 /// The names of all methods.
 pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
-    let names = std::iter::once("disassociation").chain(Method::ALL.iter().map(|(name, _)| *name));
+    let split = SPLITTING.iter().map(|split| split.name());
+    let names = std::iter::once("disassociation")
+        .chain(Method::ALL.iter().map(|(name, _)| *name))
+        .chain(split)
+        .chain([ASSOCIATION_HIDING]);
     PossibleValuesParser::new(names).map(|name| {
+        let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
-        known.map_or(MethodChoice::Disassociation, |(_, method)| MethodChoice::Table(*method))
+        let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
+        split
+            .or(hiding)
+            .or(known.map(|(_, method)| MethodChoice::Table(*method)))
+            .unwrap_or(MethodChoice::Disassociation)
+    })
+}
+
+/// The names of the methods that make classes.
+fn class_method_parser() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.iter().map(|(name, _)| *name)).map(|name| {
+        let known = Method::ALL.iter().find(|(known, _)| *known == name);
+        known.map_or_else(Method::default, |(_, method)| *method)
     })
 }
 
@@ -162,14 +204,41 @@ impl Flags {
         !self.quasi.is_empty()
     }
 
+    /// Which rules are to be hidden, if the method does that.
+    fn hide(&self, method: Option<MethodChoice>) -> Result<Option<Associations>> {
+        match (method, self.confidence.is_some() || self.support.is_some()) {
+            (Some(MethodChoice::AssociationHiding), _) => Ok(Some(Associations {
+                confidence: self.confidence.unwrap_or(0.5),
+                support: self.support.unwrap_or(2),
+            })),
+            (_, false) => Ok(None),
+            (_, true) => {
+                let key = if self.confidence.is_some() { "--confidence" } else { "--support" };
+                Err(Error::recipe(key, "is for --method association-hiding", "leave it out, or choose that method"))
+            }
+        }
+    }
+
     /// The same structure that a recipe fills: the same defaults, the same meaning.
     pub(crate) fn resolve(
         &self,
         protect: &recipe::Protect,
-        method: Option<Method>,
+        choice: Option<MethodChoice>,
         sensitive: Option<&str>,
         list_separator: Option<u8>,
     ) -> Result<table::Table> {
+        let (method, split) = match choice {
+            Some(MethodChoice::Table(method)) => (Some(method), None),
+            // What splits a table or hides rules takes its classes from another method.
+            Some(MethodChoice::Split(split)) => (self.groups_by, Some(split)),
+            Some(MethodChoice::AssociationHiding) => (self.groups_by, None),
+            Some(MethodChoice::Disassociation) | None => (None, None),
+        };
+        if self.groups_by.is_some() && !matches!(choice, Some(MethodChoice::Split(_) | MethodChoice::AssociationHiding))
+        {
+            let problem = "is for --method break-merge or association-hiding";
+            return Err(Error::recipe("--groups-by", problem, "name the method with --method"));
+        }
         let list = |text: &str| text.split(',').map(|name| name.trim().to_owned()).filter(|n| !n.is_empty()).collect();
         let written = table::Written {
             quasi: self.quasi.clone(),
@@ -181,6 +250,9 @@ impl Flags {
             missing: self.missing.clone(),
             hierarchies: self.hierarchy.iter().cloned().collect::<BTreeMap<_, _>>(),
             method,
+            split,
+            as_is: self.as_is,
+            hide: self.hide(choice)?,
             most_removed: self.most_removed,
             seed: self.seed,
             criteria: table::Criteria {
@@ -197,6 +269,7 @@ impl Flags {
                 beta: self.beta,
                 enhanced: self.beta.map(|_| !self.basic),
                 background: self.background,
+                knowledge_breach: self.knowledge_breach,
             },
             knowledge: Some(self.knowledge.knowledge()),
             at_most: table::AtMost::default(),
@@ -220,6 +293,14 @@ fn as_flag(error: Error) -> Error {
         "table.criteria.t" | "table.criteria.distance" => "--t-closeness",
         "table.criteria.beta" | "table.criteria.enhanced" => "--beta",
         "table.criteria.background" => "--background",
+        "table.criteria.knowledge_breach" => "--knowledge-breach",
+        "table.other" => "--other",
+        "table.set" => "--set",
+        "table.as_is" => "--as-is",
+        "table.hide" => "--method",
+        "table.hide.confidence" => "--confidence",
+        "table.hide.support" => "--support",
+        "table.method" => "--groups-by",
         other => other,
     };
     Error::Recipe { key, problem, hint }
@@ -281,11 +362,11 @@ pub(crate) fn protect(
     let (table, intake) = read(file, input, &asked.declared, talk)?;
     let made = protect_table(asked, sets, &table, &mut |step| talk.step(step))?;
     talk.step("writing the package");
-    let custody =
-        TableCustody::new(intake, asked.declared.clone(), TableParameters::from(&asked.params()), made.seconds);
+    let mut custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), made.seconds);
+    custody.hidden = made.hidden.as_ref().map(|hidden| hidden.loss.clone());
     let package = TablePackage {
         claim: &made.claim,
-        table: &table,
+        table: made.hidden.as_ref().map_or(&table, |hidden| &hidden.table),
         partition: &made.partition,
         sets: made.sets.as_ref(),
         custody: &custody,
@@ -301,6 +382,9 @@ pub(crate) fn protect(
         count(removed, "row", "rows"),
         percent(removed, rows),
     ));
+    for (column, loss) in custody.hidden.iter().flat_map(|hidden| &hidden.columns) {
+        talk.note(&format!("hiding rules cost {column} {loss:.4} of its levels"));
+    }
     talk.note(&format!("{}  may leave the building", out.join("release").display()));
     talk.note(&format!("{}  must not", out.join("custody").display()));
     talk.note(&format!("next: disjoin verify {}", out.display()));
@@ -316,6 +400,7 @@ pub(crate) fn protect(
             "records": made.claim.records,
             "classes": made.partition.len(),
             "removed": removed,
+            "hidden": custody.hidden,
             "seconds": made.seconds,
         }))?;
     }
@@ -333,13 +418,13 @@ pub(crate) fn release_of(path: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// The original of a table's release, and which of its rows are in which class.
-struct Original {
-    table: Table,
-    kept: KeptTable,
+pub(crate) struct Original {
+    pub(crate) table: Table,
+    pub(crate) kept: KeptTable,
 }
 
 impl Original {
-    fn read(folder: &Path, file: &Path, custody: Option<&Path>, input: &Input, talk: &Talk) -> Result<Self> {
+    pub(crate) fn read(folder: &Path, file: &Path, custody: Option<&Path>, input: &Input, talk: &Talk) -> Result<Self> {
         let Some(custody) = crate::verify::custody_of(custody, folder) else {
             let problem = "the custody folder is needed: it says what each column is, and which row went where";
             return Err(Error::recipe("--custody", problem, "name the custody folder that disjoin protect wrote"));
@@ -354,7 +439,7 @@ impl Original {
         Err(Error::input(Place::file(name_of(file)), problem).with_hint("give the file that was protected"))
     }
 
-    fn partition(&self) -> Partition {
+    pub(crate) fn partition(&self) -> Partition {
         self.kept.partition()
     }
 }
@@ -400,7 +485,7 @@ pub(crate) fn verify(
 /// How many findings are shown as text; --json has all.
 const SHOWN: usize = 10;
 
-fn verdict_text(verdict: &TableVerdict, sets: Option<&SetsVerdict>, promised: &str, holds: bool) -> String {
+pub(crate) fn verdict_text(verdict: &TableVerdict, sets: Option<&SetsVerdict>, promised: &str, holds: bool) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(

@@ -45,6 +45,9 @@ Examples:
 const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    if let Some(folder) = crate::split::release_of(&args.release)? {
+        return crate::split::verify(&folder, args.original.as_deref(), args.custody.as_deref(), &args.input, talk);
+    }
     if let Some(folder) = crate::table::release_of(&args.release)? {
         return crate::table::verify(&folder, args.original.as_deref(), args.custody.as_deref(), &args.input, talk);
     }

@@ -179,7 +179,8 @@ fn holds(criterion: &Criterion, column: &Column, class: &[u32], published: &[u32
             let p = of(&p, code);
             q <= p * (1.0 + if enhanced { beta.min(-p.ln()) } else { beta }) + ROUNDING
         }),
-        Criterion::KAnonymity { .. } | Criterion::Background { .. } => true,
+        // Of all columns together, or not of sensitive values: elsewhere.
+        Criterion::KAnonymity { .. } | Criterion::Background { .. } | Criterion::KnowledgeBreach { .. } => true,
     }
 }
 

@@ -3,12 +3,14 @@
 //! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
 //! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
 //! before, see the original. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
-//! [`against_prior`], which is given the truth, whether that is any better than before.
+//! [`against_prior`], which is given the truth, whether that is any better than before; of split tables,
+//! [`knowledge_breach`] says how likely sensitive values are guessed.
 
 pub mod against_prior;
 pub mod background;
 pub mod background_knowledge;
 pub mod judge;
+pub mod knowledge_breach;
 
 pub mod closure;
 pub mod cover;
@@ -34,6 +36,7 @@ pub use background_knowledge::{ClassView, Inference, Loss, Posteriors, loss, pos
 pub use closure::Closure;
 pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
+pub use knowledge_breach::{BreachReport, knowledge_breach};
 pub use worlds::Worlds;
 
 /// A way of getting more out of a release than was meant to be in it.

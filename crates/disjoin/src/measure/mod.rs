@@ -5,8 +5,10 @@
 //! steward: nothing of it belongs into the release, except what is said about no single person.
 
 mod align;
+pub mod joint;
 mod queries;
 mod relative_error;
+pub mod split;
 pub mod table;
 mod terms_lost;
 mod top_k;
@@ -14,8 +16,10 @@ pub mod whereabouts;
 
 use serde::Serialize;
 
+pub use joint::{JointLoss, joint_loss};
 pub use queries::{Asked, QueryError};
 pub use relative_error::{Averaged, Error as RelativeError, Window};
+pub use split::{SplitReport, measure_split};
 pub use table::{TableOptions, TableReport, measure_table};
 pub use terms_lost::TermsLost;
 pub use top_k::{Deviation, TopK};

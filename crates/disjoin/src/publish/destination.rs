@@ -20,10 +20,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
-use crate::release::claim;
+use crate::release::{claim, class_sets, split};
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 6] = ["claim.json", "data.jsonl", "data.parquet", "data.csv", "sets.jsonl", "report.html"];
+const RELEASE_FILES: [&str; 7] =
+    ["claim.json", "data.jsonl", "data.parquet", "data.csv", class_sets::FILE_NAME, split::QUASI, "report.html"];
 const CUSTODY_FILES: [&str; 9] = [
     "custody.json",
     "leaf_of.csv",
@@ -66,10 +67,11 @@ impl Part {
         }
     }
 
-    fn files(self) -> &'static [&'static str] {
+    /// Whether a package may hold a file of this name.
+    fn may_hold(self, name: &str) -> bool {
         match self {
-            Part::Release => &RELEASE_FILES,
-            Part::Custody => &CUSTODY_FILES,
+            Part::Release => RELEASE_FILES.contains(&name) || split::is_sensitive_file(name),
+            Part::Custody => CUSTODY_FILES.contains(&name),
         }
     }
 }
@@ -249,7 +251,7 @@ impl Destination {
             let part = [Part::Release, Part::Custody].into_iter().find(|part| entry == part.folder());
             let Some(part) = part else { return foreign("is a package of disjoin, but holds other files, too") };
             let files = self.list(&self.resolved.join(part.folder()))?;
-            if !files.iter().all(|file| part.files().iter().any(|known| file == known)) {
+            if !files.iter().all(|file| file.to_str().is_some_and(|name| part.may_hold(name))) {
                 return foreign("is a package of disjoin, but holds other files, too");
             }
         }
@@ -284,7 +286,7 @@ impl Staging {
     ///
     /// `fill` gets the bare file: it shall hand over large blocks, or wrap it in a `BufWriter` and flush that.
     pub fn write(&self, part: Part, name: &str, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-        if !part.files().contains(&name) {
+        if !part.may_hold(name) {
             return Err(Error::Internal("a package was to get a file that is not part of the format"));
         }
         let folder = self.folder.join(part.folder());

@@ -9,13 +9,15 @@ mod file;
 mod package;
 pub mod plot;
 pub mod report;
+mod split;
 mod table;
 
 pub use custody::{Custody, Kept, renumber};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
 pub use package::{
-    Encoding, Package, Page, carry_custody, copy_release, find_release, find_table_release, release_folder,
-    write_release,
+    Encoding, Package, Page, carry_custody, copy_release, find_release, find_split_release, find_table_release,
+    release_folder, write_release,
 };
+pub use split::SplitPackage;
 pub use table::{KeptTable, TableCustody, TablePackage, TableParameters};

@@ -10,6 +10,7 @@ use crate::release::generalized::DATA;
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
 #[cfg(feature = "parquet")]
 use crate::release::parquet;
+use crate::release::split::QUASI;
 use crate::release::{Claim, Disassociated, Promise, jsonl};
 
 /// How the data of a release are stored.
@@ -162,6 +163,9 @@ pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
         [false, false] if folder.join(DATA).is_file() => {
             Err(refuse(path, "holds data.csv: a generalized table, where disassociated data were expected"))
         }
+        [false, false] if folder.join(QUASI).is_file() => {
+            Err(refuse(path, "holds quasi.csv: a split table, where disassociated data were expected"))
+        }
         [false, false] => Err(refuse(path, "holds neither data.jsonl nor data.parquet")),
         [true, true] => Err(refuse(path, "holds both data.jsonl and data.parquet: which one is meant?")),
     }
@@ -173,6 +177,15 @@ pub fn find_table_release(path: &Path) -> Result<PathBuf> {
     match folder.join(DATA).is_file() {
         true => Ok(folder),
         false => Err(refuse(path, "holds no data.csv: not the release of a generalized table")),
+    }
+}
+
+/// The release folder of the package of a split table, given the package or the release folder itself.
+pub fn find_split_release(path: &Path) -> Result<PathBuf> {
+    let folder = release_folder(path)?;
+    match folder.join(QUASI).is_file() {
+        true => Ok(folder),
+        false => Err(refuse(path, "holds no quasi.csv: not the release of a split table")),
     }
 }
 

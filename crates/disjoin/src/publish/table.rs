@@ -15,12 +15,15 @@ use super::destination::{Destination, Part, Staging};
 use super::package::{Page, write_bytes};
 use crate::data::{Partition, Table};
 use crate::error::{Error, Place, Result};
+use crate::protect::association_hiding::HiddenLoss;
 use crate::protect::tabular::{Method, Params};
 use crate::read::rows::{Declared, TableIntake};
+use crate::recipe::{self, table::Splitting};
 use crate::release::class_sets::{self, ClassSets};
 use crate::release::criteria::Criterion;
-use crate::release::generalized::{DATA, FORM, Generalized, TableClaim, write_field, write_row};
+use crate::release::generalized::{Associations, DATA, FORM, Generalized, TableClaim, write_field, write_row};
 use crate::release::jsonl::write_number;
+use crate::release::split;
 
 const FORMAT: &str = "disjoin/custody";
 const VERSION: u64 = 1;
@@ -52,6 +55,9 @@ pub struct TableCustody {
     /// If values were recoded by levels of their hierarchies: the level of each quasi-identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<u32>>,
+    /// If rules were hidden: what that cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<HiddenLoss>,
     /// How long it took to make the classes.
     pub seconds: f64,
 }
@@ -67,16 +73,38 @@ pub struct TableParameters {
     pub most_removed: f64,
     /// For methods that draw.
     pub seed: u64,
+    /// If the table is split: how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Splitting>,
+    /// Whether rows with the same quasi-identifiers were classes as they are: the method did not matter.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_is: bool,
+    /// Which rules were hidden, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hide: Option<Associations>,
+}
+
+impl From<&recipe::table::Table> for TableParameters {
+    fn from(asked: &recipe::table::Table) -> Self {
+        TableParameters { split: asked.split, as_is: asked.as_is, hide: asked.hide, ..Self::from(&asked.params()) }
+    }
 }
 
 impl From<&Params> for TableParameters {
     fn from(params: &Params) -> Self {
         let Params { method, criteria, most_removed, seed } = params.clone();
-        TableParameters { method, criteria, most_removed, seed }
+        TableParameters { method, criteria, most_removed, seed, split: None, as_is: false, hide: None }
     }
 }
 
 impl TableCustody {
+    /// The same of a split table.
+    #[must_use]
+    pub fn of_split(mut self) -> Self {
+        self.form = split::FORM;
+        self
+    }
+
     /// Gathers what is to be kept; the counts are those of the package that it goes with.
     pub fn new(input: TableIntake, declared: Declared, parameters: TableParameters, seconds: f64) -> Self {
         let made_by = concat!("disjoin ", env!("CARGO_PKG_VERSION")).to_owned();
@@ -92,6 +120,7 @@ impl TableCustody {
             removed,
             classes,
             levels: None,
+            hidden: None,
             seconds,
         }
     }
@@ -159,13 +188,18 @@ impl TablePackage<'_> {
     }
 }
 
-fn write_with(staging: &Staging, part: Part, name: &str, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+pub(super) fn write_with(
+    staging: &Staging,
+    part: Part,
+    name: &str,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
     let place = staging.place(part, name);
     staging.write(part, name, |file| fill(file).map_err(|e| Error::io(&place, "write", e)))
 }
 
 /// A line `row,class` for each row of the original, both numbered from 1; the class is empty if the row was removed.
-fn write_class_of(class_of: &[Option<u32>], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_class_of(class_of: &[Option<u32>], out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::with_capacity(BLOCK + 64);
     text.extend_from_slice(HEADING.as_bytes());
     text.push(b'\n');
@@ -278,8 +312,8 @@ impl KeptTable {
         let place = Place::file(path.display().to_string());
         let bad = |_| Error::input(place.clone(), "is not a custody file of disjoin");
         let head: Head = serde_json::from_slice(&text).map_err(bad)?;
-        if head.format != FORMAT || head.form != FORM {
-            return Err(Error::input(place, "is not the custody of a generalized table"));
+        if head.format != FORMAT || ![FORM, split::FORM].contains(&head.form.as_str()) {
+            return Err(Error::input(place, "is not the custody of a table"));
         }
         if head.version != VERSION {
             let problem = format!("version {} of the custody is not known here; expected {VERSION}", head.version);

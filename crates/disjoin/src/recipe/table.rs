@@ -16,6 +16,7 @@ use crate::protect::tabular::{Method, Params};
 use crate::read::rows::Declared;
 use crate::reconstruct::background::{Estimator, Knowledge};
 use crate::release::criteria::{Criterion, Distance};
+use crate::release::generalized::Associations;
 
 /// Rows that fit nowhere may be removed up to this share.
 const MOST_REMOVED: f64 = 0.05;
@@ -42,6 +43,12 @@ pub struct Written {
     pub hierarchies: BTreeMap<String, String>,
     /// How classes are made.
     pub method: Option<Method>,
+    /// If quasi-identifiers and sensitive columns are to be published apart: break-merge or anatomy.
+    pub split: Option<Splitting>,
+    /// Whether the table is anonymous already: rows with the same quasi-identifiers are the groups of break-merge.
+    pub as_is: bool,
+    /// If rules from quasi-identifiers to sensitive values are to be hidden: from which confidence and support on.
+    pub hide: Option<Associations>,
     /// The greatest share of rows that may be removed.
     pub most_removed: Option<f64>,
     /// For methods that draw.
@@ -52,6 +59,26 @@ pub struct Written {
     pub knowledge: Option<Knowledge>,
     /// The worst that is put up with; what is missing has no limit.
     pub at_most: AtMost,
+}
+
+/// How quasi-identifiers and sensitive columns are published apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Splitting {
+    /// Quasi-identifiers as classes show them.
+    BreakMerge,
+    /// Quasi-identifiers as they are, in groups of different sensitive values.
+    Anatomy,
+}
+
+impl Splitting {
+    /// Its name as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Splitting::BreakMerge => "break-merge",
+            Splitting::Anatomy => "anatomy",
+        }
+    }
 }
 
 /// What every class must satisfy; each key is one more criterion.
@@ -76,6 +103,8 @@ pub struct Criteria {
     pub enhanced: Option<bool>,
     /// How far beliefs about two rows of a class may be apart, in bits, for someone who knows how values go together.
     pub background: Option<f64>,
+    /// Of a split table: how likely all sensitive values of a person may be guessed, also if one of them is known.
+    pub knowledge_breach: Option<f64>,
 }
 
 /// The worst that is put up with.
@@ -88,6 +117,8 @@ pub struct AtMost {
     pub query_error: Option<f64>,
     /// How much beliefs about a person change on average by seeing the release, in bits.
     pub privacy_loss: Option<f64>,
+    /// Of a split table: how far sensitive values together are from what their tables suggest, on average over rows.
+    pub joint_loss: Option<f64>,
 }
 
 /// What a recipe asks of a table, with nothing left open.
@@ -97,6 +128,15 @@ pub struct Table {
     pub declared: Declared,
     /// How classes are made.
     pub method: Method,
+    /// If the table is to be split: how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Splitting>,
+    /// Whether rows with the same quasi-identifiers are classes as they are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_is: bool,
+    /// Which rules are to be hidden, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hide: Option<Associations>,
     /// What every class must satisfy.
     pub criteria: Vec<Criterion>,
     /// The greatest share of rows that may be removed.
@@ -159,12 +199,18 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
             list_separator,
         },
         method: written.method.unwrap_or_default(),
+        split: written.split,
+        as_is: written.as_is,
+        hide: written.hide,
         criteria: criteria(&written.criteria, k)?,
         most_removed,
-        seed: written.seed.unwrap_or(1),
+        // What Anatomy draws is what protects: nobody may guess it.
+        seed: written.seed.unwrap_or_else(|| if written.split == Some(Splitting::Anatomy) { fresh_seed() } else { 1 }),
         knowledge,
         at_most: written.at_most,
     };
+    check_split(written)?;
+    check_hide(written, &table.criteria)?;
     if written.sensitive.is_empty()
         && let Some(criterion) = table.criteria.iter().find(|criterion| criterion.needs_sensitive())
     {
@@ -175,6 +221,7 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
         ("table.at_most.loss", table.at_most.loss),
         ("table.at_most.query_error", table.at_most.query_error),
         ("table.at_most.privacy_loss", table.at_most.privacy_loss),
+        ("table.at_most.joint_loss", table.at_most.joint_loss),
     ] {
         if limit.is_some_and(|limit| !(limit >= 0.0 && limit.is_finite())) {
             return Err(Error::recipe(key, "must be 0 or more", "for example 0.1"));
@@ -183,9 +230,99 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
     Ok(table)
 }
 
+/// A seed that nobody can guess: every RandomState has keys from the system's generator.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// Refuses what does not go with hiding rules.
+fn check_hide(written: &Written, criteria: &[Criterion]) -> Result<()> {
+    let Some(rules) = written.hide else { return Ok(()) };
+    if written.split.is_some() || written.set.is_some() {
+        let problem = "goes neither with a split table nor with a set-valued column";
+        return Err(Error::recipe("table.hide", problem, "remove one of them"));
+    }
+    if let Some(criterion) = criteria.iter().find(|criterion| criterion.needs_sensitive()) {
+        let problem = format!("generalises sensitive values: classes may then not have {}", criterion.text());
+        return Err(Error::recipe("table.hide", problem, "ask for k only"));
+    }
+    if written.sensitive.is_empty() {
+        let problem = "names no column: there is nothing to hide";
+        return Err(Error::recipe("table.sensitive", problem, "name the columns that nobody may learn about a person"));
+    }
+    rules.check(written.quasi.len()).map_err(|error| match error {
+        Error::Recipe { key, problem, hint } => {
+            let key = match key {
+                "confidence" => "table.hide.confidence",
+                "support" => "table.hide.support",
+                _ => "table.quasi",
+            };
+            Error::Recipe { key, problem, hint }
+        }
+        other => other,
+    })
+}
+
+/// Refuses what does not go with how a table is published.
+fn check_split(written: &Written) -> Result<()> {
+    let refuse = |key, problem: &str, hint: &str| Err(Error::recipe(key, problem, hint));
+    let Some(split) = written.split else {
+        if written.at_most.joint_loss.is_some() {
+            let hint = "choose break-merge or anatomy, or remove it";
+            return refuse("table.at_most.joint_loss", "is for split tables", hint);
+        }
+        return match (written.criteria.knowledge_breach.is_some(), written.as_is) {
+            (true, _) => refuse(
+                "table.criteria.knowledge_breach",
+                "is for split tables: elsewhere the sensitive values of a row stand side by side",
+                "choose break-merge or anatomy, or remove it",
+            ),
+            (_, true) => refuse("table.as_is", "is for break-merge", "choose break-merge, or remove it"),
+            _ => Ok(()),
+        };
+    };
+    let apart = "declare them as quasi-identifiers, as sensitive (each then gets a table of its own), or as identifiers, which \
+                 are left out";
+    match () {
+        () if written.sensitive.is_empty() => refuse(
+            "table.sensitive",
+            "names no column: there is nothing to publish apart",
+            "name the columns that nobody may learn about a person",
+        ),
+        () if !written.other.is_empty() => refuse(
+            "table.other",
+            "columns that are neither quasi-identifiers nor sensitive may tell which of those belong together",
+            apart,
+        ),
+        () if written.at_most.privacy_loss.is_some() => refuse(
+            "table.at_most.privacy_loss",
+            "is not measured of split tables",
+            "limit table.criteria.knowledge_breach instead",
+        ),
+        () if written.set.is_some() => refuse("table.set", "cannot be part of a split table", apart),
+        () if split == Splitting::BreakMerge && written.as_is && written.method.is_some() => {
+            refuse("table.as_is", "leaves nothing to do for a method that makes classes", "give one of the two")
+        }
+        () if split == Splitting::Anatomy && (written.method.is_some() || written.as_is) => {
+            refuse("table.method", "anatomy makes its own groups", "remove the method, or choose break-merge")
+        }
+        () if split == Splitting::Anatomy && written.criteria.l.is_none() => refuse(
+            "table.criteria.l",
+            "is needed: anatomy makes groups of l different sensitive values",
+            "for example 3",
+        ),
+        () if split == Splitting::Anatomy && written.criteria.background.is_some() => {
+            refuse("table.criteria.background", "is not looked at by anatomy", "remove it, or choose break-merge")
+        }
+        () => Ok(()),
+    }
+}
+
 /// The criteria, in the order in which they are told.
 fn criteria(written: &Criteria, k: u32) -> Result<Vec<Criterion>> {
-    let &Criteria { l, entropy_l, recursive, alpha, t, distance, beta, enhanced, background } = written;
+    let &Criteria { l, entropy_l, recursive, alpha, t, distance, beta, enhanced, background, knowledge_breach } =
+        written;
     if distance.is_some() && t.is_none() {
         let hint = "add t, for example 0.2, or remove the distance";
         return Err(Error::recipe("table.criteria.distance", "is for t-closeness, and t is missing", hint));
@@ -203,6 +340,7 @@ fn criteria(written: &Criteria, k: u32) -> Result<Vec<Criterion>> {
         ("table.criteria.alpha", alpha.map(|alpha| Criterion::Frequency { alpha })),
         ("table.criteria.t", t.map(|t| Criterion::Closeness { t, distance })),
         ("table.criteria.beta", beta.map(|beta| Criterion::Likeness { beta, enhanced: enhanced.unwrap_or(true) })),
+        ("table.criteria.knowledge_breach", knowledge_breach.map(|most| Criterion::KnowledgeBreach { most })),
         ("table.criteria.background", background.map(|t| Criterion::Background { t })),
     ];
     let mut criteria = Vec::new();

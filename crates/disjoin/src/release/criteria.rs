@@ -63,6 +63,12 @@ pub enum Criterion {
         /// Whether frequent values are bounded more tightly, by -ln p.
         enhanced: bool,
     },
+    /// All sensitive values of a person are guessed with a probability of at most this, also if one of them is known. Counts
+    /// what a *split* table shows: values of different columns must not be published side by side.
+    KnowledgeBreach {
+        /// The highest probability.
+        most: f64,
+    },
     /// Whoever knows how sensitive values go with quasi-identifiers believes nearly the same of all rows of a class.
     Background {
         /// The greatest Jensen-Shannon divergence of two rows' beliefs, in bits.
@@ -118,6 +124,9 @@ impl Criterion {
             Criterion::Likeness { beta, .. } if !(beta > 0.0 && beta.is_finite()) => {
                 refuse("beta", "must be above 0", "for example 2")
             }
+            Criterion::KnowledgeBreach { most } if !(most > 0.0 && most < 1.0) => {
+                refuse("knowledge-breach", "must be between 0 and 1", "for example 0.4")
+            }
             Criterion::Background { t } if !(t > 0.0 && t <= 1.0) => {
                 refuse("background", "must be above 0 and at most 1", "for example 0.2")
             }
@@ -147,6 +156,9 @@ impl Criterion {
                 let tighter = if *enhanced { ", or by -ln p where that is less" } else { "" };
                 format!("no sensitive value more frequent than overall by a factor above 1 + {beta}{tighter}")
             }
+            Criterion::KnowledgeBreach { most } => format!(
+                "all sensitive values of a person guessed with a probability of at most {most}, also if one of them is known"
+            ),
             Criterion::Background { t } => {
                 format!(
                     "beliefs about any two rows within {t} bits of each other, for someone who knows how values go together"
@@ -274,6 +286,19 @@ pub fn relative_gain(q: &[u32], p: &[u32]) -> f64 {
     q.iter().zip(p).map(gain).fold(0.0, f64::max)
 }
 
+/// The product of the highest shares of all columns but the one where that is lowest; of a single column its highest share.
+/// So likely are, at most, all sensitive values of a person of whom one is known: Definition 5 of nadimpalli2014 in the worst
+/// case, and Definition 3 where there is only one column.
+pub fn breach_probability(shares: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut product, mut lowest, mut n) = (1.0, f64::INFINITY, 0);
+    for share in shares {
+        product *= share;
+        lowest = lowest.min(share);
+        n += 1;
+    }
+    if n > 1 && lowest > 0.0 { product / lowest } else { product }
+}
+
 fn total(counts: &[u32]) -> f64 {
     counts.iter().map(|&count| f64::from(count)).sum::<f64>().max(1.0)
 }
@@ -383,6 +408,11 @@ impl<'a> Judge<'a> {
     /// Whether size alone decides.
     pub fn is_size_only(&self) -> bool {
         self.caps.is_none() && self.others.is_empty() && self.sets.is_none()
+    }
+
+    /// Whether two classes that hold may fail as one: true of nothing that looks at one column at a time.
+    pub fn is_joint(&self) -> bool {
+        self.criteria.iter().any(|criterion| matches!(criterion, Criterion::KnowledgeBreach { .. }))
     }
 
     /// Whether a criterion other than k-anonymity, alpha and beta-likeness looks at counts.
@@ -512,6 +542,10 @@ impl<'a> Judge<'a> {
                 t,
             ),
             Criterion::Likeness { beta, enhanced } => self.likeness(q, p, beta, enhanced),
+            Criterion::KnowledgeBreach { most } => {
+                let share = |column| highest_share(&class.counts[self.counts_of(column)]);
+                at_most(breach_probability((0..self.columns.len()).map(share)), most)
+            }
             Criterion::Background { .. } => return None,
         })
     }

@@ -10,12 +10,14 @@ pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod split;
 
 pub use claim::{Claim, CutRule, Promise};
 pub use criteria::{Criterion, Judge};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 pub use generalized::{Generalized, TableClaim};
 pub use occurrences::Occurrences;
+pub use split::{Split, SplitClaim};
 
 /// The `format` of a disassociated dataset, in every encoding.
 pub const FORMAT: &str = "disjoin/disassociated";

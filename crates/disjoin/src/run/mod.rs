@@ -6,6 +6,7 @@
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
+pub mod split;
 pub mod sweep;
 pub mod table;
 
@@ -18,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::measure;
 use crate::protect::disassociation::{self, Params, disassociate_with};
 use crate::publish::report::{
-    Audience, Limit, Round, Story, TableStory, html, json, markdown, table_html, table_markdown,
+    Audience, Limit, Round, SplitStory, Story, TableStory, html, json, markdown, split_html, split_markdown,
+    table_html, table_markdown,
 };
 use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
 use crate::read::{self, Intake};
@@ -246,6 +248,19 @@ fn pages_of(story: &TableStory) -> Result<Vec<Page>> {
     Ok(vec![
         page(Part::Custody, Audience::Inside),
         Page { part: Part::Custody, name: "report.md", text: table_markdown(story, Audience::Inside) },
+        Page { part: Part::Custody, name: "report.json", text: json },
+        page(Part::Release, Audience::Public),
+    ])
+}
+
+/// The same of a split table.
+fn pages_of_split(story: &SplitStory) -> Result<Vec<Page>> {
+    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
+    json.push('\n');
+    let page = |part, audience| Page { part, name: "report.html", text: split_html(story, audience) };
+    Ok(vec![
+        page(Part::Custody, Audience::Inside),
+        Page { part: Part::Custody, name: "report.md", text: split_markdown(story, Audience::Inside) },
         Page { part: Part::Custody, name: "report.json", text: json },
         page(Part::Release, Audience::Public),
     ])

@@ -10,6 +10,7 @@ use crate::data::table::{Role, Table};
 use crate::data::{Partition, rows_at_risk};
 use crate::error::{Error, Result};
 use crate::measure::{TableOptions, measure_table};
+use crate::protect::association_hiding::{Hidden, hide};
 use crate::protect::disassociation::Params as SetParams;
 use crate::protect::tabular::anonymize;
 use crate::protect::within::disassociate_within;
@@ -34,6 +35,8 @@ pub struct MadeTable {
     pub partition: Partition,
     /// The sets of each class, if there are some.
     pub sets: Option<ClassSets>,
+    /// If rules were hidden: the table that is published instead of the original, and what that cost.
+    pub hidden: Option<Hidden>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -41,6 +44,9 @@ pub struct MadeTable {
 /// Runs the recipe of a table and writes its package; `tell` hears of every stage before it begins.
 pub fn run_table(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<TableStory> {
     let asked = asked(recipe)?;
+    if asked.split.is_some() {
+        return Err(Error::recipe("table.split", "goes another way", "use run_split"));
+    }
     let destination = Destination::check(&recipe.output.folder)?;
     destination.check_outside(&recipe.input.file)?;
     tell("reading the table");
@@ -61,10 +67,12 @@ pub fn run_table_on(
     tell("looking for people whom their quasi-identifiers single out");
     let at_risk = clock.time("inspect", || rows_at_risk(table, recipe.protect.k));
     let made = clock.time("protect", || protect_table(asked, &recipe.protect, table, tell))?;
-    let data = Generalized::new(table, &made.partition);
+    let shown = made.hidden.as_ref().map_or(table, |hidden| &hidden.table);
+    let data = Generalized::new(shown, &made.partition);
     tell("proving the promise");
     let (verdict, sets) = clock.time("verify", || prove(&made, &data, table))?;
-    let tried = match table.sensitive().is_empty() {
+    // Where rules were hidden, classes do not tell the values that the attack counts on.
+    let tried = match table.sensitive().is_empty() || made.hidden.is_some() {
         true => None,
         false => {
             tell("attacking with background knowledge");
@@ -97,12 +105,12 @@ pub fn run_table_on(
         seconds: clock.seconds,
     };
     tell("writing the package");
-    let parameters = TableParameters::from(&asked.params());
-    let custody = TableCustody::new(intake, asked.declared.clone(), parameters, made.seconds);
+    let mut custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), made.seconds);
+    custody.hidden = made.hidden.as_ref().map(|hidden| hidden.loss.clone());
     let pages = pages_of(&story)?;
     let package = TablePackage {
         claim: &story.claim,
-        table,
+        table: shown,
         partition: &made.partition,
         sets: made.sets.as_ref(),
         custody: &custody,
@@ -130,7 +138,7 @@ fn prove(made: &MadeTable, data: &Generalized<'_>, table: &Table) -> Result<(Tab
     Ok((verdict, Some(sets)))
 }
 
-fn asked(recipe: &Recipe) -> Result<&recipe::table::Table> {
+pub(super) fn asked(recipe: &Recipe) -> Result<&recipe::table::Table> {
     recipe.table.as_ref().ok_or_else(|| {
         Error::recipe("table", "is missing: the recipe is not one for a table", "say what each column is, in [table]")
     })
@@ -154,6 +162,14 @@ pub fn protect_table(
     tell("putting rows into classes");
     let partition = anonymize(table, &asked.params(), known.as_ref())?;
     let mut claim = TableClaim::new(table, &partition, asked.method.name(), &asked.criteria);
+    let mut hidden = None;
+    if let Some(rules) = asked.hide {
+        tell("hiding rules");
+        let made = hide(table, &partition, &rules)?;
+        let method = "association-hiding";
+        claim = TableClaim::new(&made.table, &partition, method, &asked.criteria).with_associations(rules);
+        hidden = Some(made);
+    }
     let mut chunks = None;
     if let Some(column) = &table.sets {
         tell("cutting sets into chunks, class by class");
@@ -166,7 +182,7 @@ pub fn protect_table(
         claim = claim.with_sets(SetsClaim { column: column.name.clone(), parameters, promise, records });
         chunks = Some(made);
     }
-    Ok(MadeTable { claim, partition, sets: chunks, seconds: start.elapsed().as_secs_f64() })
+    Ok(MadeTable { claim, partition, sets: chunks, hidden, seconds: start.elapsed().as_secs_f64() })
 }
 
 /// How sets are cut: terms are not singled out as sensitive inside classes.

@@ -10,11 +10,13 @@
 //! Checked by: tests/verify.rs: brute force agrees, and every rule is broken once on purpose
 
 mod anonymity;
+mod associations;
 mod class_sets;
 mod conditions;
 mod conserve;
 mod cut;
 mod rules;
+mod split;
 mod table;
 
 use std::collections::HashSet;
@@ -33,6 +35,7 @@ use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
 use rules::Tally;
 pub use rules::{CheckLine, Finding, Rule};
+pub use split::{SplitBytes, open_split, parse_split, verify_split};
 pub use table::{
     CriterionLine, TableCheck, TableFinding, TableRule, TableTruth, TableVerdict, open_table, parse_table, verify_table,
 };

@@ -17,6 +17,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::associations::{check_associations, stands_for};
 use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
@@ -58,6 +59,14 @@ pub enum TableRule {
     Cells,
     /// A class has exactly the sensitive and other values of its rows.
     Values,
+    /// The groups of a split table are numbered from 1, without gaps.
+    Groups,
+    /// The counts of a group add up to its rows, in every sensitive table.
+    Counts,
+    /// The lines of a split table are in the order of their content.
+    Order,
+    /// No rule leads from quasi-identifiers to a sensitive value with the confidence and support that are excluded.
+    Associations,
 }
 
 impl TableRule {
@@ -74,6 +83,12 @@ impl TableRule {
             TableRule::ClassSize => "Every class has as many rows as were put into it.",
             TableRule::Cells => "What a class shows of a quasi-identifier covers the values of all its rows.",
             TableRule::Values => "The sensitive and other values of a class are exactly those of its rows.",
+            TableRule::Groups => "Groups are numbered from 1 without gaps, and sensitive tables know no others.",
+            TableRule::Counts => "The counts of every sensitive table add up to the rows of each group.",
+            TableRule::Order => "Lines stand in the order of their content: no other order could tell who is who.",
+            TableRule::Associations => {
+                "No rule leads from quasi-identifiers to a sensitive value as surely as is excluded."
+            }
         }
     }
 }
@@ -199,9 +214,16 @@ pub fn verify_table(claim: &TableClaim, table: &Table, truth: Option<TableTruth<
 
     let classes = Groups::shown(table);
     let lines = Lines::new(table);
-    let criteria = check_criteria(claim, table, &classes, &lines, &mut tally);
+    let criteria = check_criteria(&claim.criteria, table, &classes, &lines, &mut tally);
+    let is_split = |criterion: &Criterion| matches!(criterion, Criterion::KnowledgeBreach { .. });
+    tally.check(TableRule::Promise, None, !claim.criteria.iter().any(is_split), || {
+        String::from("sensitive values stand side by side: no probability of all of them can be promised")
+    });
+    if let Some(rules) = &claim.associations {
+        check_associations(rules, table, &mut tally);
+    }
     if let Some(truth) = truth {
-        check_truth(table, &classes, truth, &lines, &mut tally);
+        check_truth(table, &classes, truth, claim.associations.is_some(), &lines, &mut tally);
     }
     TableVerdict {
         holds: tally.violations == 0,
@@ -222,15 +244,15 @@ pub(super) fn class_sizes(table: &Table) -> Vec<u64> {
     (0..classes.len()).map(|class| classes.rows(class).len() as u64).collect()
 }
 
-fn check_criteria(
-    claim: &TableClaim,
+pub(super) fn check_criteria(
+    criteria: &[Criterion],
     table: &Table,
     classes: &Groups,
     lines: &Lines,
     tally: &mut Tally,
 ) -> Vec<CriterionLine> {
-    let mut told = Vec::with_capacity(claim.criteria.len());
-    for criterion in &claim.criteria {
+    let mut told = Vec::with_capacity(criteria.len());
+    for criterion in criteria {
         let mut line = CriterionLine {
             criterion: *criterion,
             text: criterion.text(),
@@ -270,7 +292,16 @@ fn check_criteria(
 }
 
 /// Looks up every class in the original.
-fn check_truth(table: &Table, classes: &Groups, truth: TableTruth<'_>, lines: &Lines, tally: &mut Tally) {
+///
+/// Where sensitive values may be labels, they are looked at column by column.
+fn check_truth(
+    table: &Table,
+    classes: &Groups,
+    truth: TableTruth<'_>,
+    has_labels: bool,
+    lines: &Lines,
+    tally: &mut Tally,
+) {
     let original = truth.table;
     let (rows, n_classes) = (truth.class_of.len(), classes.len() as u32);
     tally.check(TableRule::CustodyMap, None, rows == original.n_rows(), || {
@@ -291,6 +322,8 @@ fn check_truth(table: &Table, classes: &Groups, truth: TableTruth<'_>, lines: &L
     let put = Groups::new(truth.class_of.iter().copied(), classes.len());
     let is_quasi = |(column, _): &(&Column, &Column)| column.role == Role::Quasi;
     let (quasi, values): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_quasi);
+    let is_label = |(column, _): &(&Column, &Column)| has_labels && column.role == Role::Sensitive;
+    let (labels, values): (Vec<_>, Vec<_>) = values.into_iter().partition(is_label);
     let values: Vec<Value<'_>> = values.into_iter().map(|(column, original)| Value::new(column, original)).collect();
     let check = |class: usize| {
         let (published, own) = (classes.rows(class), put.rows(class));
@@ -300,7 +333,9 @@ fn check_truth(table: &Table, classes: &Groups, truth: TableTruth<'_>, lines: &L
             own.iter().all(|&row| shows(text, &original.domain, original.codes[row as usize]))
         };
         let uncovered = quasi.iter().find(|pair| !covers(pair)).map(|(column, _)| column.name.as_str());
-        (published.len(), own.len(), uncovered, same_values(&values, published, own))
+        let same = same_values(&values, published, own)
+            && labels.iter().all(|(column, original)| stands_for(column, original, published, own));
+        (published.len(), own.len(), uncovered, same)
     };
     let checked: Vec<_> = (0..classes.len()).into_par_iter().map(check).collect();
     for (class, (published, own, uncovered, same)) in checked.into_iter().enumerate() {
@@ -318,14 +353,14 @@ fn check_truth(table: &Table, classes: &Groups, truth: TableTruth<'_>, lines: &L
 }
 
 /// A column that is published as it is, and for each code of the original its code there; `u32::MAX` if it is not there.
-struct Value<'a> {
+pub(super) struct Value<'a> {
     codes: &'a [u32],
     original: &'a [u32],
     rename: Vec<u32>,
 }
 
 impl<'a> Value<'a> {
-    fn new(column: &'a Column, original: &'a Column) -> Self {
+    pub(super) fn new(column: &'a Column, original: &'a Column) -> Self {
         let texts = column.domain.texts();
         let mut rename: Vec<u32> =
             original.domain.texts().iter().map(|text| texts.get(text).unwrap_or(u32::MAX)).collect();
@@ -343,7 +378,7 @@ impl<'a> Value<'a> {
 }
 
 /// Whether rows of the release and of the original have the same combinations of values, each as often.
-fn same_values(values: &[Value<'_>], published: &[u32], own: &[u32]) -> bool {
+pub(super) fn same_values(values: &[Value<'_>], published: &[u32], own: &[u32]) -> bool {
     let order = |codes: &dyn Fn(&Value<'_>) -> (u32, u32)| {
         let orders = values.iter().map(codes).map(|(a, b)| a.cmp(&b));
         orders.fold(Ordering::Equal, Ordering::then)
@@ -356,7 +391,7 @@ fn same_values(values: &[Value<'_>], published: &[u32], own: &[u32]) -> bool {
 }
 
 /// Whether what is published of a quasi-identifier may stand for a value of the original.
-fn shows(text: &str, domain: &Domain, code: u32) -> bool {
+pub(super) fn shows(text: &str, domain: &Domain, code: u32) -> bool {
     let is_plain = domain.numbers().is_none() && domain.hierarchy().is_none();
     let listed = |value: &str| {
         let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
@@ -378,7 +413,7 @@ fn shows(text: &str, domain: &Domain, code: u32) -> bool {
 }
 
 /// Rows in groups, in order of first appearance.
-struct Groups {
+pub(super) struct Groups {
     rows: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -404,7 +439,7 @@ impl Groups {
     }
 
     /// Rows by the number of their group, which must be below `n_groups`.
-    fn new(group_of: impl Iterator<Item = Option<u32>> + Clone, n_groups: usize) -> Self {
+    pub(super) fn new(group_of: impl Iterator<Item = Option<u32>> + Clone, n_groups: usize) -> Self {
         let mut ends = vec![0; n_groups];
         group_of.clone().flatten().for_each(|group| ends[group as usize] += 1);
         let mut sum = 0;
@@ -422,21 +457,21 @@ impl Groups {
         Groups { rows, ends }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn rows(&self, group: usize) -> &[u32] {
+    pub(super) fn rows(&self, group: usize) -> &[u32] {
         let start = group.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.rows[start..self.ends[group]]
     }
 }
 
 /// In which line of data.csv each row begins; none where every row is one line.
-struct Lines(Option<Vec<u64>>);
+pub(super) struct Lines(Option<Vec<u64>>);
 
 impl Lines {
-    fn new(table: &Table) -> Self {
+    pub(super) fn new(table: &Table) -> Self {
         let breaks = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u64;
         let has_break = |column: &&Column| column.domain.texts().iter().any(|text| breaks(text) > 0);
         let columns: Vec<&Column> = table.columns.iter().filter(has_break).collect();
@@ -454,7 +489,7 @@ impl Lines {
     }
 
     /// Where a class begins.
-    fn of(&self, classes: &Groups, class: usize) -> u64 {
+    pub(super) fn of(&self, classes: &Groups, class: usize) -> u64 {
         let row = classes.rows(class).first().map_or(0, |&row| row as usize);
         match &self.0 {
             Some(lines) => lines.get(row).copied().unwrap_or_default(),
@@ -464,14 +499,14 @@ impl Lines {
 }
 
 #[derive(Default)]
-struct Tally {
-    checks: Vec<TableCheck>,
-    violations: u64,
-    findings: Vec<TableFinding>,
+pub(super) struct Tally {
+    pub(super) checks: Vec<TableCheck>,
+    pub(super) violations: u64,
+    pub(super) findings: Vec<TableFinding>,
 }
 
 impl Tally {
-    fn check(&mut self, rule: TableRule, line: Option<u64>, holds: bool, problem: impl FnOnce() -> String) {
+    pub(super) fn check(&mut self, rule: TableRule, line: Option<u64>, holds: bool, problem: impl FnOnce() -> String) {
         let place = self.checks.iter().position(|check| check.rule == rule).unwrap_or_else(|| {
             self.checks.push(TableCheck { rule, checked: 0, violated: 0 });
             self.checks.len() - 1

@@ -55,7 +55,10 @@ pub(super) fn least_size(problem: &Problem<'_>) -> usize {
         Criterion::DistinctDiversity { l } | Criterion::RecursiveDiversity { l, .. } => l,
         Criterion::EntropyDiversity { l } => (l - 2.0 * ROUNDING * l).ceil() as u32,
         Criterion::Frequency { alpha } => (1.0 / (alpha + 2.0 * ROUNDING)).ceil() as u32,
-        Criterion::Likeness { .. } | Criterion::Closeness { .. } | Criterion::Background { .. } => 1,
+        Criterion::Likeness { .. }
+        | Criterion::Closeness { .. }
+        | Criterion::KnowledgeBreach { .. }
+        | Criterion::Background { .. } => 1,
     };
     let least = judge.criteria().iter().map(of).max().unwrap_or(1).max(1) as usize;
     // Likeness leaves each value so many rows; those of all must be enough.

@@ -127,6 +127,13 @@ pub fn anonymize(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> R
     settle::settle(&problem, partition, params.most_removed)
 }
 
+/// Classes that were made elsewhere, looked at once more: those that fail are merged with others or removed.
+pub fn settle_classes(table: &Table, params: &Params, partition: Partition) -> Result<Partition> {
+    let problem = Problem::new(table, params, None)?;
+    settle::check_feasible(&problem)?;
+    settle::settle(&problem, partition, params.most_removed)
+}
+
 /// A table and what its classes must satisfy, made ready for the methods.
 pub struct Problem<'a> {
     /// The rows.

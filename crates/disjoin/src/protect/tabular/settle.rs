@@ -23,7 +23,7 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
     let (levels, mut removed) = (partition.levels.clone(), partition.removed.clone());
     let mut classes: Vec<Vec<u32>> = partition.classes().map(<[u32]>::to_vec).collect();
     loop {
-        if problem.beliefs.is_some() {
+        if problem.beliefs.is_some() || problem.judge.is_joint() {
             classes = seen_as_one(problem, classes, levels.as_deref());
         }
         let published = classes.iter().flatten().copied();
@@ -62,8 +62,8 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
     Ok(settled)
 }
 
-/// Classes that show the same cells are one to whoever reads the release. All other criteria hold for two together if they do
-/// for each; that beliefs are near does not.
+/// Classes that show the same cells are one to whoever reads the release. Criteria hold for two together if they do for each;
+/// that beliefs are near does not, nor what looks at several columns at once.
 fn seen_as_one(problem: &Problem<'_>, classes: Vec<Vec<u32>>, levels: Option<&[u32]>) -> Vec<Vec<u32>> {
     let mut shown = Partition::default();
     shown.levels = levels.map(<[u32]>::to_vec);
@@ -127,6 +127,9 @@ pub(super) fn check_feasible(problem: &Problem<'_>) -> Result<()> {
                 false => String::from("l can be at most the number of different sensitive values"),
             },
             Criterion::Frequency { .. } => format!("alpha must be at least {:.4}", ceil_4(reading.value)),
+            Criterion::KnowledgeBreach { .. } => {
+                format!("the probability must be at least {:.4}", ceil_4(reading.value))
+            }
             Criterion::Closeness { .. } | Criterion::Likeness { .. } | Criterion::Background { .. } => {
                 String::from("ask for less")
             }

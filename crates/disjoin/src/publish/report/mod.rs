@@ -10,6 +10,7 @@ mod html;
 mod json;
 mod markdown;
 mod sections;
+mod split;
 mod table;
 mod utility;
 mod verdict;
@@ -28,6 +29,7 @@ use crate::verify::Verdict;
 pub use html::html;
 pub use json::{Told, json};
 pub use markdown::markdown;
+pub use split::{SplitStory, split_html, split_markdown};
 pub use table::{TableStory, Tried, table_html, table_markdown};
 pub use words::number;
 

@@ -97,12 +97,12 @@ fn page(story: &TableStory, audience: Audience) -> Page {
     }
     let sections = [
         Some(promise(story)),
-        Some(proof(story)),
+        Some(proof(&story.verdict, story.sets.as_ref())),
         is_inside.then(|| attack(story)).flatten(),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(story)),
+        (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         Some(columns(story)),
-        is_inside.then(|| stages(story)),
+        is_inside.then(|| stages(&story.seconds)),
     ];
     Page {
         title: match audience {
@@ -149,7 +149,7 @@ fn facts(story: &TableStory, audience: Audience) -> Vec<(&'static str, String)> 
     facts
 }
 
-fn text(text: impl Into<String>) -> Part {
+pub(super) fn text(text: impl Into<String>) -> Part {
     Part::Text(text.into())
 }
 
@@ -159,7 +159,7 @@ fn promise(story: &TableStory) -> Section {
     Section { id: "promise", heading: "What is promised", parts }
 }
 
-fn proof(story: &TableStory) -> Section {
+pub(super) fn proof(verdict: &TableVerdict, sets: Option<&SetsVerdict>) -> Section {
     let row = |line: &crate::verify::CriterionLine| {
         let worst = line.worst.map_or_else(
             || String::from("-"),
@@ -180,16 +180,16 @@ fn proof(story: &TableStory) -> Section {
             ("the worst class", Kind::Words),
             ("kept", Kind::Kept),
         ],
-        rows: story.verdict.criteria.iter().map(row).collect(),
+        rows: verdict.criteria.iter().map(row).collect(),
     };
     let mut parts = vec![Part::Table(table)];
-    if story.verdict.criteria.iter().any(|line| !line.checkable) {
+    if verdict.criteria.iter().any(|line| !line.checkable) {
         parts.push(text(
             "A limit on beliefs was checked while the classes were made: nobody can see it in the release.",
         ));
     }
-    if let Some(sets) = &story.sets {
-        parts.push(text(&format!(
+    if let Some(sets) = sets {
+        parts.push(text(format!(
             "The sets of {} are in {} inside {}; what is promised of them {}.",
             count(sets.clusters.records, "row", "rows"),
             count(sets.clusters.clusters, "cluster", "clusters"),
@@ -318,7 +318,7 @@ fn utility(story: &TableStory) -> Section {
     }
 }
 
-fn limits(story: &TableStory) -> Section {
+pub(super) fn limits(limits: &[Limit]) -> Section {
     let row = |limit: &Limit| {
         let kept = if limit.holds { KEPT } else { NOT_KEPT };
         vec![limit.key.clone(), limit.meaning.clone(), decimal(limit.value), decimal(limit.at_most), kept.to_owned()]
@@ -332,7 +332,7 @@ fn limits(story: &TableStory) -> Section {
             ("at most", Kind::Number),
             ("kept", Kind::Kept),
         ],
-        rows: story.limits.iter().map(row).collect(),
+        rows: limits.iter().map(row).collect(),
     };
     Section { id: "limits", heading: "Limits", parts: vec![Part::Table(table)] }
 }
@@ -357,12 +357,12 @@ fn columns(story: &TableStory) -> Section {
     Section { id: "columns", heading: "Columns", parts: vec![made, Part::Table(table)] }
 }
 
-fn stages(story: &TableStory) -> Section {
+pub(super) fn stages(seconds: &[(String, f64)]) -> Section {
     let row = |(stage, seconds): &(String, f64)| vec![stage.clone(), format!("{seconds:.2}")];
     let table = Table {
         caption: "How long it took".into(),
         columns: vec![("stage", Kind::Words), ("seconds", Kind::Number)],
-        rows: story.seconds.iter().map(row).collect(),
+        rows: seconds.iter().map(row).collect(),
     };
     Section { id: "stages", heading: "Stages", parts: vec![Part::Table(table)] }
 }

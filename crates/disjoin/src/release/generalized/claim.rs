@@ -44,6 +44,41 @@ pub struct TableClaim {
     /// If the table has a set-valued column: what is promised about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sets: Option<SetsClaim>,
+    /// If rules are hidden: which. Sensitive values may then be labels that stand for several, or `*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub associations: Option<Associations>,
+}
+
+/// Rules from quasi-identifiers to a sensitive value that a table must not have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Associations {
+    /// From which share of the rows with some quasi-identifiers on a value is told too surely.
+    pub confidence: f64,
+    /// In how many rows a rule must be seen to count.
+    pub support: u32,
+}
+
+impl Associations {
+    /// Rules are counted for all sets of quasi-identifiers: no more of these than this.
+    const MOST_COLUMNS: usize = 12;
+
+    /// Refuses limits that mean nothing, or that cannot be checked.
+    pub fn check(&self, n_quasi: usize) -> Result<()> {
+        let refuse = |key, problem: &str, hint: &str| Err(Error::recipe(key, problem, hint));
+        match () {
+            () if !(self.confidence > 0.0 && self.confidence <= 1.0) => {
+                refuse("confidence", "must be above 0 and at most 1", "for example 0.5")
+            }
+            () if self.support == 0 => refuse("support", "must be at least 1", "for example 2"),
+            () if n_quasi > Self::MOST_COLUMNS => refuse(
+                "quasi",
+                "names too many columns to look for rules in all sets of them",
+                "name 12 at most, or choose another method",
+            ),
+            () => Ok(()),
+        }
+    }
 }
 
 /// What is promised about the set-valued column of a table: disassociation, inside each class.
@@ -77,19 +112,7 @@ pub struct PublishedColumn {
 impl TableClaim {
     /// The claim of a table whose classes satisfy the criteria.
     pub fn new(table: &Table, partition: &Partition, method: &str, criteria: &[Criterion]) -> Self {
-        let by_hierarchy = criteria
-            .iter()
-            .any(|criterion| matches!(criterion, Criterion::Closeness { distance: Distance::Hierarchical, .. }));
-        let publish = |column: &Column| PublishedColumn {
-            name: column.name.clone(),
-            role: column.role,
-            numeric: column.domain.numbers().is_some(),
-            hierarchy: match (by_hierarchy && column.role == Role::Sensitive, column.domain.hierarchy()) {
-                (true, Some(hierarchy)) => Some(paths(column, hierarchy, partition.published())),
-                _ => None,
-            },
-        };
-        let columns: Vec<PublishedColumn> = published_columns(table).into_iter().map(publish).collect();
+        let columns = columns_as_published(table, partition, criteria);
         TableClaim {
             format: FORMAT.into(),
             version: VERSION,
@@ -102,7 +125,23 @@ impl TableClaim {
             columns,
             records: partition.n_published() as u64,
             sets: None,
+            associations: None,
         }
+    }
+
+    /// The same, with rules hidden.
+    #[must_use]
+    pub fn with_associations(mut self, rules: Associations) -> Self {
+        let (share, support) = (rules.confidence, rules.support);
+        self.promised += &format!(
+            " No set of quasi-identifiers that {support} or more rows with a sensitive value show leads to that value in a share \
+             of {share} of the rows that show it, or more; values were generalised for that, up to *, which stands for \
+             anything."
+        );
+        self.adversary += " Rules are about what is published: whoever counts what stands below a label as the label may find \
+                           more.";
+        self.associations = Some(rules);
+        self
     }
 
     /// The same, with the sets of a column published in chunks inside the classes.
@@ -134,22 +173,53 @@ impl TableClaim {
 
     /// The hierarchy of a sensitive column over its values as published; none if none is told. `file` serves in messages.
     pub fn hierarchy(&self, column: &str, values: &Dictionary, file: &str) -> Result<Option<Hierarchy>> {
-        let Some(paths) = self.columns.iter().find(|c| c.name == column).and_then(|c| c.hierarchy.as_ref()) else {
-            return Ok(None);
-        };
-        // A label that is also a value is a node of its own all the same: no value begins with this character.
-        let labels = |path: &[String]| path.iter().map(|label| format!("\u{1}{label}")).collect::<Vec<String>>();
-        let split = |path: &Vec<String>| path.split_first().map(|(value, above)| (value.clone(), labels(above)));
-        let paths: Vec<(String, Vec<String>)> = paths.iter().filter_map(split).collect();
-        let paths = paths.iter().map(|(value, above)| (value.as_str(), above.iter().map(String::as_str)));
-        Hierarchy::from_paths(values, paths).map(Some).map_err(|fault| {
-            let place = Place::file(file).in_column(column);
-            Error::input(place, format!("the hierarchy of the claim does not fit the data: {fault}"))
-        })
+        hierarchy_of(&self.columns, column, values, file)
     }
 }
 
-/// The form of the data that a claim.json speaks of: `disassociated` or [`FORM`].
+/// What a claim says of the columns that are published; hierarchies only where a criterion needs them.
+pub(in crate::release) fn columns_as_published(
+    table: &Table,
+    partition: &Partition,
+    criteria: &[Criterion],
+) -> Vec<PublishedColumn> {
+    let by_hierarchy = criteria
+        .iter()
+        .any(|criterion| matches!(criterion, Criterion::Closeness { distance: Distance::Hierarchical, .. }));
+    let publish = |column: &Column| PublishedColumn {
+        name: column.name.clone(),
+        role: column.role,
+        numeric: column.domain.numbers().is_some(),
+        hierarchy: match (by_hierarchy && column.role == Role::Sensitive, column.domain.hierarchy()) {
+            (true, Some(hierarchy)) => Some(paths(column, hierarchy, partition.published())),
+            _ => None,
+        },
+    };
+    published_columns(table).into_iter().map(publish).collect()
+}
+
+/// The hierarchy that a claim tells of one of its columns.
+pub(in crate::release) fn hierarchy_of(
+    columns: &[PublishedColumn],
+    column: &str,
+    values: &Dictionary,
+    file: &str,
+) -> Result<Option<Hierarchy>> {
+    let Some(paths) = columns.iter().find(|c| c.name == column).and_then(|c| c.hierarchy.as_ref()) else {
+        return Ok(None);
+    };
+    // A label that is also a value is a node of its own all the same: no value begins with this character.
+    let labels = |path: &[String]| path.iter().map(|label| format!("\u{1}{label}")).collect::<Vec<String>>();
+    let split = |path: &Vec<String>| path.split_first().map(|(value, above)| (value.clone(), labels(above)));
+    let paths: Vec<(String, Vec<String>)> = paths.iter().filter_map(split).collect();
+    let paths = paths.iter().map(|(value, above)| (value.as_str(), above.iter().map(String::as_str)));
+    Hierarchy::from_paths(values, paths).map(Some).map_err(|fault| {
+        let place = Place::file(file).in_column(column);
+        Error::input(place, format!("the hierarchy of the claim does not fit the data: {fault}"))
+    })
+}
+
+/// The form of the data that a claim.json speaks of: `disassociated`, [`FORM`] or `split`.
 pub fn form_of(path: &Path) -> Result<String> {
     claim::read_head(path).map(|(_, form)| form)
 }
@@ -166,7 +236,8 @@ fn paths(column: &Column, hierarchy: &Hierarchy, rows: &[u32]) -> Vec<Vec<String
     (0..domain.missing()).filter(|&value| occurs[value as usize]).map(path).collect()
 }
 
-fn names(columns: &[PublishedColumn], role: Role) -> String {
+/// The names of the columns of a role, with commas.
+pub(in crate::release) fn names(columns: &[PublishedColumn], role: Role) -> String {
     let names: Vec<&str> = columns.iter().filter(|c| c.role == role).map(|c| c.name.as_str()).collect();
     names.join(", ")
 }

@@ -20,7 +20,8 @@ use rayon::prelude::*;
 
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Cell, Partition};
-pub use claim::{FORM, PublishedColumn, SetsClaim, TableClaim, form_of};
+pub use claim::{Associations, FORM, PublishedColumn, SetsClaim, TableClaim, form_of};
+pub(super) use claim::{columns_as_published, hierarchy_of, names};
 
 /// The name of the file.
 pub const DATA: &str = "data.csv";
@@ -39,9 +40,9 @@ pub struct Generalized<'a> {
 
 /// A class as everybody sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Class {
-    cells: Vec<String>,
-    end: usize,
+pub(super) struct Class {
+    pub(super) cells: Vec<String>,
+    pub(super) end: usize,
 }
 
 /// The columns that are published, in the order of the file.
@@ -49,26 +50,32 @@ pub fn published_columns(table: &Table) -> Vec<&Column> {
     [Role::Quasi, Role::Sensitive, Role::Other].iter().flat_map(|&role| table.with_role(role)).collect()
 }
 
+/// Classes in the order of what they show, those that show the same as one; and their rows, class by class.
+pub(super) fn classes_in_order(table: &Table, partition: &Partition) -> (Vec<u32>, Vec<Class>) {
+    let quasi = table.quasi();
+    let text = |(cell, column): (&Cell, &&Column)| cell.text(&column.domain);
+    let texts = |cells: Vec<Cell>| -> Vec<String> { cells.iter().zip(&quasi).map(text).collect() };
+    let mut found: Vec<(Vec<String>, usize)> =
+        partition.cells(table).into_par_iter().map(texts).zip(0..partition.len()).collect();
+    found.par_sort_unstable();
+
+    let mut rows = Vec::with_capacity(partition.n_published());
+    let mut classes: Vec<Class> = Vec::with_capacity(found.len());
+    for (cells, class) in found {
+        rows.extend_from_slice(partition.class(class));
+        match classes.last_mut().filter(|last| last.cells == cells) {
+            Some(last) => last.end = rows.len(),
+            None => classes.push(Class { cells, end: rows.len() }),
+        }
+    }
+    (rows, classes)
+}
+
 impl<'a> Generalized<'a> {
     /// Puts the classes of a partition in order, and the rows within each.
     pub fn new(table: &'a Table, partition: &Partition) -> Self {
-        let quasi = table.quasi();
-        let text = |(cell, column): (&Cell, &&Column)| cell.text(&column.domain);
-        let texts = |cells: Vec<Cell>| -> Vec<String> { cells.iter().zip(&quasi).map(text).collect() };
-        let mut found: Vec<(Vec<String>, usize)> =
-            partition.cells(table).into_par_iter().map(texts).zip(0..partition.len()).collect();
-        found.par_sort_unstable();
-
-        let mut rows = Vec::with_capacity(partition.n_published());
-        let mut classes: Vec<Class> = Vec::with_capacity(found.len());
-        for (cells, class) in found {
-            rows.extend_from_slice(partition.class(class));
-            match classes.last_mut().filter(|last| last.cells == cells) {
-                Some(last) => last.end = rows.len(),
-                None => classes.push(Class { cells, end: rows.len() }),
-            }
-        }
-        let columns: Vec<&Column> = published_columns(table).split_off(quasi.len());
+        let (mut rows, classes) = classes_in_order(table, partition);
+        let columns: Vec<&Column> = published_columns(table).split_off(table.quasi().len());
         let mut rest = &mut rows[..];
         let mut parts = Vec::with_capacity(classes.len());
         let mut start = 0;

@@ -1,0 +1,200 @@
+//! What a split table promises, and against whom: its claim.json.
+//!
+//! Promises:   as the claim of a generalized table, it tells nothing of rows that were removed
+//! Checked by: tests in this file, and `tests/break_merge.rs`
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Split, file_names, group_column};
+use crate::data::table::Role;
+use crate::data::{Dictionary, Hierarchy};
+use crate::error::{Error, Place, Result};
+use crate::release::claim::{self, FORMAT, VERSION};
+use crate::release::criteria::Criterion;
+use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names};
+
+/// The form of the data that a [`SplitClaim`] speaks of.
+pub const FORM: &str = "split";
+
+/// The claim that travels with a split table. Unknown fields are ignored on reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SplitClaim {
+    /// The format of claims.
+    pub format: String,
+    /// The version of claims.
+    pub version: u64,
+    /// The form of the data: [`FORM`].
+    pub form: String,
+    /// The method that made it.
+    pub method: String,
+    /// The program that made it, with its version.
+    pub made_by: String,
+    /// What every group satisfies, in each sensitive table.
+    pub criteria: Vec<Criterion>,
+    /// The quasi-identifiers, in the order of quasi.csv, and the sensitive columns.
+    pub columns: Vec<PublishedColumn>,
+    /// The name of the last column of quasi.csv: the number of the group.
+    pub group_column: String,
+    /// Whether quasi-identifiers stand as they were, and not generalised.
+    pub exact: bool,
+    /// In which file each sensitive column is, in the order of the columns.
+    pub files: Vec<SensitiveFile>,
+    /// The promise in plain words.
+    pub promised: String,
+    /// Against whom, and what is not promised, in plain words.
+    pub adversary: String,
+    /// The number of rows of quasi.csv.
+    pub records: u64,
+    /// The number of groups.
+    pub groups: u64,
+}
+
+/// Where a sensitive column is published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SensitiveFile {
+    /// The column.
+    pub column: String,
+    /// Its file, beside the claim.
+    pub file: String,
+}
+
+impl SplitClaim {
+    /// The claim of a split table whose groups satisfy the criteria.
+    pub fn new(split: &Split<'_>, method: &str, criteria: &[Criterion]) -> Self {
+        let columns = columns_as_published(split.table(), &split.partition(), criteria);
+        let of = |role| columns.iter().filter(move |column| column.role == role).map(|column| column.name.as_str());
+        let (quasi, sensitive): (Vec<&str>, Vec<&str>) = (of(Role::Quasi).collect(), of(Role::Sensitive).collect());
+        let files = sensitive.iter().zip(file_names(&sensitive));
+        SplitClaim {
+            format: FORMAT.into(),
+            version: VERSION,
+            form: FORM.into(),
+            method: method.to_owned(),
+            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
+            criteria: criteria.to_vec(),
+            group_column: group_column(&quasi),
+            exact: split.is_exact(),
+            files: files.map(|(&column, file)| SensitiveFile { column: column.to_owned(), file }).collect(),
+            promised: promised(criteria, &columns, split.is_exact()),
+            adversary: adversary(criteria, split.is_exact(), sensitive.len()),
+            records: split.n_rows() as u64,
+            groups: split.n_groups() as u64,
+            columns,
+        }
+    }
+
+    /// Reads claim.json.
+    pub fn read(path: &Path) -> Result<Self> {
+        let claim: SplitClaim = claim::read_form(path, FORM)?;
+        let sensitive = claim.columns.iter().filter(|column| column.role == Role::Sensitive).map(|column| &column.name);
+        // A name that leads elsewhere, or twice to the same table, is no name of a file of ours.
+        let is_file = |file: &SensitiveFile| super::is_sensitive_file(&file.file);
+        let twice = |(i, file): (usize, &SensitiveFile)| claim.files[..i].iter().any(|other| other.file == file.file);
+        let is_known = sensitive.eq(claim.files.iter().map(|file| &file.column));
+        if !is_known || !claim.files.iter().all(is_file) || claim.files.iter().enumerate().any(twice) {
+            let place = Place::file(path.display().to_string());
+            return Err(Error::input(place, "does not tell in which file each sensitive column is"));
+        }
+        Ok(claim)
+    }
+
+    /// The text of claim.json.
+    pub fn to_json(&self) -> Result<String> {
+        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The hierarchy of a sensitive column over its values as published; none if none is told. `file` serves in messages.
+    pub fn hierarchy(&self, column: &str, values: &Dictionary, file: &str) -> Result<Option<Hierarchy>> {
+        hierarchy_of(&self.columns, column, values, file)
+    }
+
+    /// How likely all sensitive values of a person may be guessed, if that is promised.
+    pub fn breach_limit(&self) -> Option<f64> {
+        let limit = |c: &Criterion| if let Criterion::KnowledgeBreach { most } = c { Some(*most) } else { None };
+        self.criteria.iter().filter_map(limit).reduce(f64::min)
+    }
+}
+
+fn promised(criteria: &[Criterion], columns: &[PublishedColumn], is_exact: bool) -> String {
+    if criteria.is_empty() {
+        return "Nothing. This release was made for experiments and must not be published.".into();
+    }
+    let asked: Vec<String> = criteria.iter().map(Criterion::text).collect();
+    let how = if is_exact { "stand as they were" } else { "are the same for all rows of a group" };
+    format!(
+        "The quasi-identifiers ({}) {how}, and each sensitive column ({}) is counted by itself. Every group has {}, in every \
+         sensitive table. Which sensitive value is whose, and which values of different columns belong together, is not \
+         published.",
+        names(columns, Role::Quasi),
+        names(columns, Role::Sensitive),
+        asked.join("; ")
+    )
+}
+
+fn adversary(criteria: &[Criterion], is_exact: bool, n_sensitive: usize) -> String {
+    if criteria.is_empty() {
+        return "nobody".into();
+    }
+    let mut text = String::from(
+        "Someone who knows all quasi-identifiers of a person, knows that the person is among the rows published here, and \
+         reads this release.",
+    );
+    if criteria.iter().any(|criterion| matches!(criterion, Criterion::KnowledgeBreach { .. })) {
+        text += " The probability of all sensitive values also holds for someone who knows one of them.";
+    } else if n_sensitive > 1 {
+        text += " Nothing is promised against someone who also knows a sensitive value of the person.";
+    }
+    if !criteria.iter().any(Criterion::needs_sensitive) {
+        text += " Nothing is promised about sensitive values: where a group has one value only, it is told.";
+    }
+    if is_exact {
+        text +=
+            " Quasi-identifiers are published as they are: whoever knows a person's learns whether the person is here.";
+    }
+    text += " Nothing is promised against someone who knows sensitive values of others of the group, or from elsewhere how \
+             sensitive values go with each other or with quasi-identifiers.";
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Partition;
+    use crate::data::table::{Column, Table};
+    use crate::release::generalized::TableClaim;
+
+    #[test]
+    fn claims_are_read_back_and_checked() {
+        let columns = vec![
+            Column::numbers("age", Role::Quasi, [1.0, 2.0, 99.0].map(Some)),
+            Column::words("a b", Role::Sensitive, ["x", "y", "rare"].map(Some)),
+        ];
+        let table = Table::new(3, columns, None);
+        let mut partition = Partition::from_parts(Vec::new(), Vec::new(), vec![2]);
+        partition.push(&[0, 1]);
+        let split = Split::of_classes(&table, &partition).unwrap();
+        let criteria = [Criterion::KAnonymity { k: 2 }, Criterion::KnowledgeBreach { most: 0.5 }];
+        let claim = SplitClaim::new(&split, "break-merge", &criteria);
+        assert_eq!((claim.breach_limit(), claim.files[0].file.as_str()), (Some(0.5), "sensitive_1.csv"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claim.json");
+        let text = claim.to_json().unwrap();
+        assert!(!text.contains("rare") && !text.contains("99"));
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(SplitClaim::read(&path).unwrap(), claim);
+        assert!(TableClaim::read(&path).unwrap_err().to_string().contains("split"));
+        for (from, to) in [
+            ("sensitive_1.csv", "../sensitive_1.csv"),
+            ("sensitive_1.csv", "/etc/passwd"),
+            ("\"version\": 1", "\"version\": 2"),
+            ("\"column\": \"a b\"", "\"column\": \"age\""),
+        ] {
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert!(matches!(SplitClaim::read(&path), Err(Error::Input { .. })), "{to}");
+        }
+    }
+}

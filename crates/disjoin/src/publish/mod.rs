@@ -6,6 +6,7 @@
 mod custody;
 mod destination;
 mod file;
+pub mod network_svg;
 mod package;
 pub mod plot;
 pub mod report;

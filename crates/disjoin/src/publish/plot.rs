@@ -454,16 +454,16 @@ fn marker(i: usize, (x, y): (Px, Px)) -> String {
 }
 
 /// A guess: fonts differ, and the reader's is not known.
-fn text_width(text: &str) -> f64 {
+pub(super) fn text_width(text: &str) -> f64 {
     6.6 * text.chars().count() as f64
 }
 
-fn shortened(text: &str, most: usize) -> String {
+pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
 /// Text for XML, which has no place for control characters.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
         match c {
             '&' => escaped += "&amp;",

@@ -204,6 +204,40 @@ impl Coded {
         Self::new(&kept.iter().map(Vec::as_slice).collect::<Vec<_>>(), &sizes)
     }
 
+    /// Some of the columns, in any order; rows that are then equal become one.
+    pub fn select(&self, columns: &[usize]) -> Result<Self> {
+        if columns.iter().any(|&column| column >= self.n_columns()) {
+            return Err(Error::recipe("columns", "there are not so many", "columns are numbers from 0"));
+        }
+        let chosen = columns.iter().map(|&column| (self.columns[column].as_slice(), self.sizes[column]));
+        let mut order: Vec<(u64, u32)> = counts::keys(self.weights.len(), chosen).into_iter().zip(0..).collect();
+        order.sort_unstable();
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        for equal in order.chunk_by(|a, b| a.0 == b.0) {
+            rows.push(equal[0].1 as usize);
+            weights.push(equal.iter().map(|&(_, row)| self.weights[row as usize]).sum());
+        }
+        let sizes = columns.iter().map(|&column| self.sizes[column]).collect();
+        let codes = |&column: &usize| rows.iter().map(|&row| self.columns[column][row]).collect();
+        Ok(Coded { columns: columns.iter().map(codes).collect(), weights, sizes, n_rows: self.n_rows })
+    }
+
+    /// A part of the rows: for each distinct row how many are in it, at most as many as there are.
+    pub fn part(&self, weights: &[u32]) -> Result<Self> {
+        let is_part = weights.len() == self.weights.len() && weights.iter().zip(&self.weights).all(|(a, b)| a <= b);
+        if !is_part {
+            return Err(Error::recipe("weights", "are not those of a part", "one number for each distinct row"));
+        }
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0).collect();
+        let of = |all: &[u32]| -> Vec<u32> { rows.iter().map(|&row| all[row]).collect() };
+        Ok(Coded {
+            columns: self.columns.iter().map(|column| of(column)).collect(),
+            weights: of(weights),
+            sizes: self.sizes.clone(),
+            n_rows: weights.iter().sum(),
+        })
+    }
+
     /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.columns.len()
@@ -261,6 +295,12 @@ mod tests {
         let kept = Coded::from_table(&table, &[0], Missing::OwnValue).unwrap();
         assert_eq!((kept.n_rows(), kept.size(0), kept.weights()), (5, 3, &[1, 3, 1][..]));
         assert!(Coded::from_table(&table, &[2], Missing::OwnValue).is_err());
+        let (one, part) = (kept.select(&[0, 0]).unwrap(), kept.part(&[1, 0, 1]).unwrap());
+        assert_eq!((one.sizes(), one.column(1), one.weights()), (&[3, 3][..], &[0, 1, 2][..], &[1, 3, 1][..]));
+        assert_eq!((part.n_rows(), part.column(0), part.weights()), (2, &[0, 2][..], &[1, 1][..]));
+        let all = Coded::from_table(&table, &[0, 1], Missing::OwnValue).unwrap();
+        assert_eq!(all.select(&[1]).unwrap().weights(), [5]);
+        assert!(all.select(&[2]).is_err() && all.part(&[1]).is_err() && all.part(&[9, 9, 9]).is_err());
         assert!(Coded::new(&[&[0, 1], &[0]], &[2, 1]).is_err() && Coded::new(&[&[2]], &[2]).is_err());
     }
 }

@@ -3,7 +3,9 @@
 //!     cargo run --release -p disjoin-lab -- terrovitis2012 7a --data DIR
 //!     cargo run --release -p disjoin-lab -- terrovitis2012 all --data DIR --scale full
 //!     cargo run --release -p disjoin-lab -- barakat2016 all --data DIR
+//!     cargo run --release -p disjoin-lab -- amiri2016 all --data DIR
 
+mod amiri2016;
 mod barakat2016;
 mod judge;
 mod page;
@@ -49,6 +51,18 @@ enum Paper {
         #[arg(long, value_name = "DIR", default_value = "lab/papers/barakat2016")]
         out: PathBuf,
     },
+    /// Amiri, Yazdani, Shakery, Chinaei: Hierarchical anonymization algorithms against background knowledge attack in data
+    /// releasing, 2016
+    Amiri2016 {
+        /// k, beta, distance, attack, or all
+        figure: String,
+        /// Where adult.csv is
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Where pages and plots go
+        #[arg(long, value_name = "DIR", default_value = "lab/papers/amiri2016")]
+        out: PathBuf,
+    },
 }
 
 /// The size of synthetic data.
@@ -67,6 +81,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().paper {
         Paper::Terrovitis2012 { figure, data, scale, out } => terrovitis2012::run(&figure, data, scale, &out),
         Paper::Barakat2016 { figure, data, out } => barakat2016::run(&figure, &data, &out),
+        Paper::Amiri2016 { figure, data, out } => amiri2016::run(&figure, &data, &out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@
 //! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
 //! before, see the original. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
 //! [`against_prior`], which is given the truth, whether that is any better than before; of split tables,
-//! [`knowledge_breach`] says how likely sensitive values are guessed. [`dependency`] finds the rules between columns that a
+//! [`knowledge_breach`](mod@knowledge_breach) says how likely sensitive values are guessed. [`dependency`] finds the rules between columns that a
 //! release still shows.
 
 pub mod against_prior;

@@ -4,5 +4,6 @@ pub mod anatomy;
 pub mod association_hiding;
 pub mod break_merge;
 pub mod disassociation;
+pub mod recoding;
 pub mod tabular;
 pub mod within;

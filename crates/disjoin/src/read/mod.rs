@@ -12,6 +12,7 @@ mod long;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod recognise;
+pub mod policy;
 pub mod rows;
 mod spmf;
 mod table;

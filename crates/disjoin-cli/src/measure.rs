@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use disjoin::data::{Dataset, Hierarchy};
-use disjoin::measure::{Deviation, Options, RelativeError, Report, measure};
+use disjoin::measure::{Deviation, Kept, Options, RelativeError, Report, measure};
 use disjoin::publish::find_release;
 use disjoin::publish::plot::{self, Point, Scale};
+use disjoin::read;
 use disjoin::release::open::{Package, RootStream, open};
 use disjoin::{Error, Place, Result};
 
@@ -60,6 +61,12 @@ pub(crate) struct Args {
     /// Count terms with more than k records in tlost, instead of k or more
     #[arg(long)]
     more_than_k: bool,
+    /// Tell how much of the links inside these sets of terms is kept: a file with one set a line
+    #[arg(long, value_name = "FILE")]
+    utility: Option<PathBuf>,
+    /// Tell how many of the occurrences are kept, weighed like this: a CSV file of terms and weights
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
     /// Draw support.svg and loss.svg into this folder, over older ones
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
@@ -92,10 +99,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     let (original, _) = args.input.read(&args.original, talk)?;
     let hierarchy = match (&args.hierarchy, args.fanout) {
-        (Some(file), _) => Some(disjoin::read::hierarchy(file, &original.dictionary)?),
+        (Some(file), _) => Some(read::hierarchy(file, &original.dictionary)?),
         (None, Some(fanout)) => Some(Hierarchy::uniform(&original.dictionary, fanout)?),
         (None, None) => None,
     };
+    let interest = read::interest(args.utility.as_deref(), args.weights.as_deref(), &original.dictionary)?;
     talk.step("comparing the release with its original");
     let options = Options {
         top: args.top as usize,
@@ -105,6 +113,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         multiplicity: args.multiplicity.into(),
         more_than_k: args.more_than_k,
         hierarchy: hierarchy.as_ref(),
+        interest: Some(&interest),
     };
     let report = measure(&mut roots, &original, &options).map_err(|error| name_original(error, &args.original))?;
     if let Some(folder) = &args.plots {
@@ -189,6 +198,16 @@ fn text(report: &Report) -> String {
         "tlost-any",
         lost.tlost_any
     );
+    if let Some(Kept { sets, links, worst, weighed_occurrences }) = &report.kept {
+        let _ = writeln!(text);
+        if let (Some(links), Some(worst)) = (links, worst) {
+            let of = count(*sets as u64, "set", "sets");
+            let _ = writeln!(text, "  {:<26}{links:>10.4}   worst {worst:.4}, of {of}", "links kept in sets");
+        }
+        if let Some(share) = weighed_occurrences {
+            let _ = writeln!(text, "  {:<26}{share:>10.4}", "weighed occurrences kept");
+        }
+    }
     let queries = &report.queries;
     let _ = writeln!(
         text,

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// How records are brought together
     #[arg(long, value_enum, default_value_t = GroupingChoice::Layered, conflicts_with = "paper_literal")]
     grouping: GroupingChoice,
-    /// Group fewer records than this, where possible [default: 30, or 2K if that is more]
+    /// Group fewer records than this, where possible [default: 2K; with --grouping paper 30, or 2K if that is more]
     #[arg(long, value_name = "N")]
     max_cluster: Option<u32>,
     /// How the data are protected [default: disassociation, or least-loss for tables]
@@ -58,6 +58,12 @@ pub(crate) struct Args {
     /// How that probability is bounded: by how often the term occurs, or by the group's size alone
     #[arg(long, value_enum, default_value_t = RuleChoice::Multiplicity, requires = "l_diversity")]
     diversity_rule: RuleChoice,
+    /// Sets of terms whose links with each other matter most: a file with one set a line, commas between its terms
+    #[arg(long, value_name = "FILE")]
+    utility: Option<String>,
+    /// How much terms count when records are grouped, 1 if it is not said: a CSV file of terms and weights
+    #[arg(long, value_name = "FILE")]
+    weights: Option<String>,
     /// The algorithm as in the paper, with its gaps: promises nothing, for experiments only
     #[arg(long, conflicts_with = "promise")]
     paper_literal: bool,
@@ -77,6 +83,7 @@ Examples:
   disjoin protect baskets.dat --promise published -o out
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out
+  disjoin protect baskets.dat --utility sets.txt --weights weights.csv -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
       --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
@@ -127,6 +134,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             let problem = "disassociation is for sets, and --quasi names columns of a table";
             return Err(Error::recipe("--method", problem, "leave it out, or choose a method for tables"));
         }
+        for (flag, file) in [("--utility", &args.utility), ("--weights", &args.weights)] {
+            if file.is_some() {
+                return Err(Error::recipe(flag, "is for sets of terms, not for tables", "leave it out"));
+            }
+        }
         let protect = resolve::protect(&args.written());
         let separator = args.input.options().list_separator;
         let asked = args.table.resolve(&protect, args.method, args.sensitive.as_deref(), separator)?;
@@ -156,7 +168,8 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 impl Args {
     fn params(&self, data: &Dataset) -> Result<Params> {
         let sensitive = self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?;
-        Ok(Params { sensitive, ..self.params_without_terms() })
+        let interest = resolve::protect(&self.written()).interest(data)?;
+        Ok(Params { sensitive, interest, ..self.params_without_terms() })
     }
 
     /// The same structure that a recipe fills: the same defaults, the same meaning.
@@ -180,6 +193,8 @@ impl Args {
                 RuleChoice::Multiplicity => DiversityRule::Multiplicity,
                 RuleChoice::Size => DiversityRule::Size,
             }),
+            utility: self.utility.clone(),
+            weights: self.weights.clone(),
             ..written::Protect::default()
         }
     }

@@ -115,6 +115,23 @@ fn sensitive_terms_that_do_not_occur() {
 }
 
 #[test]
+fn utility_sets_and_weights_that_make_no_sense() {
+    let bench = Bench::new();
+    bench.file("x.dat", "1 2 secret\n".repeat(9));
+    let refused = |flag: &str, content: &str, expected: &str| {
+        bench.file("list.csv", content);
+        let stderr = bench.bad(&["protect", "x.dat", "-o", "out", flag, "list.csv", "--sensitive", "secret"]);
+        assert!(stderr.contains(expected) && !stderr.contains("secret"), "{stderr}");
+    };
+    refused("--utility", "1,2\n\n2,3\n", "list.csv:3: the term in field 2 does not occur in the data");
+    refused("--utility", "1,2\n2,secret\n", "--utility: set 2 has a sensitive term");
+    refused("--weights", "term,weight\n1,2\n2,-1\n", "list.csv:3: the weight is negative");
+    refused("--weights", "1,2\n4,1\n", "list.csv:2: the term in field 1 does not occur in the data");
+    let stderr = bench.bad(&["protect", "x.dat", "-o", "out", "--quasi", "1", "--utility", "list.csv"]);
+    assert!(stderr.contains("--utility: is for sets of terms"), "{stderr}");
+}
+
+#[test]
 fn fewer_than_k_records() {
     let bench = Bench::new();
     bench.file("x.dat", "1 2\n2 3\n");

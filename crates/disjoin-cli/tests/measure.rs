@@ -202,3 +202,17 @@ fn its_help_has_examples() {
         assert!(stdout.contains("Examples:\n  disjoin measure "), "{stdout}");
     }
 }
+
+#[test]
+fn what_matters_most_is_told_if_asked() {
+    let bench = packaged();
+    bench.file("sets.txt", "zebra0,zebra7,zebra8\nzebra1;zebra9\n".replace(';', ","));
+    bench.file("weights.csv", "term,weight\nzebra0,3\n");
+    let flags = ["--utility", "sets.txt", "--weights", "weights.csv"];
+    let report = json(&bench, &[&["--quiet"][..], &flags].concat());
+    assert_eq!(report["kept"]["sets"], 2);
+    assert!(report["kept"]["weighed_occurrences"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)));
+    let stdout = measure(&bench, &flags);
+    assert!(stdout.contains("links kept in sets") && stdout.contains("weighed occurrences kept"), "{stdout}");
+    assert!(!measure(&bench, &[]).contains("kept"));
+}

@@ -93,7 +93,7 @@ fn recipes_are_written_checked_and_described() {
     let (stdout, _) = bench.good(&["recipe", "check"]);
     assert!(stdout.contains("k = 3") && stdout.contains("most_certain = 0"), "{stdout}");
     let (stdout, _) = bench.good(&["recipe", "check", "--json"]);
-    assert_eq!(json(&stdout)["protect"]["max_cluster"], 30);
+    assert_eq!(json(&stdout)["protect"]["max_cluster"], 6);
     bench.file(
         "long.toml",
         "[input]\nfile = \"none.csv\"\nseparator = \"tab\"\nid_column = \"who\"\nitem_column = \"what\"\n",

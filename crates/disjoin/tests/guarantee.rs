@@ -10,7 +10,7 @@
 
 mod worlds;
 
-use disjoin::data::Dataset;
+use disjoin::data::{Dataset, Interest};
 use disjoin::protect::disassociation::{Grouping, Outcome, Params, disassociate};
 use disjoin::release::{Disassociated, Node};
 use rand::{RngExt, SeedableRng};
@@ -28,7 +28,7 @@ fn no_dataset_breaks_the_guarantee() {
     let failure = (0..N_CASES).into_par_iter().find_map_first(|seed| {
         let case = Case::new(seed);
         let fails = |way: Way| check(&case, way).err().map(|reason| format!("{way:?}: {reason}\n{}", case.report()));
-        let ways = [Way::Published, Way::AlgorithmAware, Way::Layered, Way::LayeredAware];
+        let ways = [Way::Published, Way::AlgorithmAware, Way::Layered, Way::LayeredAware, Way::WithInterest];
         ways.into_iter().find_map(fails)
     });
     if let Some(failure) = failure {
@@ -162,6 +162,8 @@ enum Way {
     PaperLiteral,
     Layered,
     LayeredAware,
+    /// The same, with utility sets and weights.
+    WithInterest,
 }
 
 /// A dataset with parameters, made from its seed alone.
@@ -220,11 +222,23 @@ impl Case {
         params.max_cluster = self.max_cluster;
         params.refine = true;
         params.paper_literal = way == Way::PaperLiteral;
-        params.algorithm_aware = matches!(way, Way::AlgorithmAware | Way::LayeredAware);
-        if matches!(way, Way::Layered | Way::LayeredAware) {
+        params.algorithm_aware = matches!(way, Way::AlgorithmAware | Way::LayeredAware | Way::WithInterest);
+        if matches!(way, Way::Layered | Way::LayeredAware | Way::WithInterest) {
             params.grouping = Grouping::Layered;
         }
-        disassociate(&self.dataset(), &params).map_err(|error| format!("not protected: {error}"))
+        let data = self.dataset();
+        if way == Way::WithInterest {
+            params.interest = self.interest(data.n_terms() as u32);
+        }
+        disassociate(&data, &params).map_err(|error| format!("not protected: {error}"))
+    }
+
+    /// Two sets and some weights, by chance.
+    fn interest(&self, n_terms: u32) -> Interest {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.records.len() as u64 * 1_000 + u64::from(n_terms));
+        let sets = (0..2).map(|_| (0..n_terms).filter(|_| rng.random_bool(0.3)).collect()).collect();
+        let some: Vec<u32> = (0..n_terms).filter(|_| rng.random_bool(0.3)).collect();
+        Interest { sets, weights: some.into_iter().map(|t| (t, rng.random_range(0.0..5.0))).collect() }
     }
 
     fn report(&self) -> String {

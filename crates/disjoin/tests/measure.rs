@@ -370,6 +370,7 @@ fn compare(seed: u64) -> Counts {
         multiplicity,
         more_than_k,
         hierarchy: hierarchy.as_ref(),
+        interest: None,
     };
     let report = measure(&mut InMemory::new(&release), &original, &options).unwrap();
     let mut counts = Counts { cases: 1, ..Counts::default() };

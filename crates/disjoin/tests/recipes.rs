@@ -24,13 +24,15 @@ fn resolved(text: &str) -> disjoin::Result<Recipe> {
 fn what_is_missing_has_its_default() {
     let recipe = resolved("[input]\nfile = \"x.dat\"\n").unwrap();
     assert_eq!(recipe.input.file, Path::new("base/x.dat"));
-    assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 30));
+    assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 10));
     assert_eq!(recipe.protect.promise, Promise::AlgorithmAware);
     assert_eq!(recipe.attack.run, Choice::ALL);
     assert!((recipe.attack.most_likely - 0.2).abs() < 1e-12 && recipe.attack.most_certain == 0);
     assert_eq!((recipe.repair.rounds, recipe.output.folder.as_path()), (3, Path::new("base/out")));
     // Groups hold two crowds.
     assert_eq!(resolved("input.file = \"x\"\nprotect.k = 20\n").unwrap().protect.max_cluster, 40);
+    let paper = resolved("input.file = \"x\"\nprotect.grouping = \"paper\"\n").unwrap();
+    assert_eq!(paper.protect.max_cluster, 30);
 }
 
 /// Each wrong recipe: its text, the line, and what the message must say; none may repeat the value `secret`.
@@ -173,6 +175,9 @@ fn a_sweep_tries_every_combination_once() {
     let all = recipes(&base, &grid);
     // Groups below 30 cannot hold two crowds of 20.
     assert_eq!(all.len(), 8);
+    // A size that nobody wrote is 2k.
+    let sizes = |grid: Grid| recipes(&base, &grid).iter().map(|r| r.protect.max_cluster).collect::<Vec<_>>();
+    assert_eq!(sizes(Grid { k: vec![2, 3, 20], m: vec![2], max_cluster: Vec::new(), promise: Vec::new() }), [4, 6, 40]);
     let ids: std::collections::BTreeSet<String> = all.iter().map(|recipe| id(recipe, &intake.sha256)).collect();
     assert_eq!(ids.len(), 8);
     assert_ne!(id(&all[0], &intake.sha256), id(&all[0], "another file"));

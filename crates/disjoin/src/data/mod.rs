@@ -3,6 +3,7 @@
 pub mod cell;
 mod dictionary;
 mod hierarchy;
+mod interest;
 pub mod mine;
 pub mod partition;
 pub mod risk;
@@ -15,6 +16,7 @@ pub mod utility_loss;
 pub use cell::Cell;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
+pub use interest::Interest;
 pub use mine::{Itemset, Mining, top_k};
 pub use partition::Partition;
 pub use risk::{Profile, Risk, TableRisk, profile, risk, rows_at_risk, table_risk};

@@ -6,6 +6,7 @@
 
 mod align;
 pub mod joint;
+mod kept;
 mod queries;
 mod relative_error;
 pub mod split;
@@ -17,6 +18,7 @@ pub mod whereabouts;
 use serde::Serialize;
 
 pub use joint::{JointLoss, joint_loss};
+pub use kept::Kept;
 pub use queries::{Asked, QueryError};
 pub use relative_error::{Averaged, Error as RelativeError, Window};
 pub use split::{SplitReport, measure_split};
@@ -24,7 +26,7 @@ pub use table::{TableOptions, TableReport, measure_table};
 pub use terms_lost::TermsLost;
 pub use top_k::{Deviation, TopK};
 
-use crate::data::{Dataset, Hierarchy};
+use crate::data::{Dataset, Hierarchy, Interest};
 use crate::error::Result;
 use crate::reconstruct::{Model, Multiplicity, Sampling, reconstruct};
 use crate::release::open::RootStream;
@@ -46,6 +48,8 @@ pub struct Options<'a> {
     pub more_than_k: bool,
     /// A taxonomy of the original's terms, for tKd-ML2.
     pub hierarchy: Option<&'a Hierarchy>,
+    /// What matters most, in the original's terms.
+    pub interest: Option<&'a Interest>,
 }
 
 impl Default for Options<'_> {
@@ -58,6 +62,7 @@ impl Default for Options<'_> {
             multiplicity: Multiplicity::Told,
             more_than_k: false,
             hierarchy: None,
+            interest: None,
         }
     }
 }
@@ -83,6 +88,9 @@ pub struct Report {
     pub terms_lost: TermsLost,
     /// How far answers to random queries are off, and whether the truth is within their bounds.
     pub queries: QueryError,
+    /// How much of what matters most is kept, if something does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
 }
 
 /// Compares a release with its original. `stream` has not been read from yet.
@@ -108,7 +116,9 @@ pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Optio
             (terms_lost, queries::ask(original, &model, options.queries, options.seed))
         },
     );
+    let kept = |interest| kept::count(&original.records, &chunks, original.n_terms(), interest);
     Ok(Report {
+        kept: options.interest.and_then(kept),
         records: release.header.records,
         terms: original.n_terms(),
         k: release.header.k,

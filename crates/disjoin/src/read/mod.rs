@@ -7,6 +7,7 @@ mod basket;
 mod builder;
 mod columns;
 mod hierarchy;
+mod interest;
 mod jsonl;
 mod long;
 #[cfg(feature = "parquet")]
@@ -33,6 +34,7 @@ use builder::Counts;
 
 pub use columns::{Column, Role, columns};
 pub use hierarchy::hierarchy;
+pub use interest::interest;
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -73,6 +73,10 @@ pub struct Protect {
     pub l_diversity: Option<u32>,
     /// How that probability is bounded.
     pub diversity_rule: DiversityRule,
+    /// A file of sets of terms whose links with each other matter most; relative ones start at the folder of the recipe.
+    pub utility: Option<PathBuf>,
+    /// A file that says how much terms count when people are grouped.
+    pub weights: Option<PathBuf>,
 }
 
 /// What to try against it.

@@ -3,13 +3,13 @@
 //! Promises:   what is returned can be run; an error names the key, its line if there is a file, and what to write instead
 //! Checked by: tests/recipes.rs
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::written::{self, Promised, Written, parse, place_of};
 use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair, table};
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
-use crate::data::Dataset;
+use crate::data::{Dataset, Interest};
 use crate::error::{Error, Place, Result};
 use crate::measure;
 use crate::protect::disassociation::{Diversity, Grouping, Params};
@@ -42,7 +42,10 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
     let refuse = |key: &str, problem: &str, hint: &str| -> Error {
         Error::input(place(key), format!("{key}: {problem}")).with_hint(hint)
     };
-    let protect = protect(&written.protect);
+    let mut protect = protect(&written.protect);
+    for file in [&mut protect.utility, &mut protect.weights] {
+        *file = file.take().map(|file| folder.join(file));
+    }
     protect.params().check().map_err(|error| match error {
         Error::Recipe { key, problem, hint } => refuse(key_of(key), &problem, hint.as_deref().unwrap_or_default()),
         other => other,
@@ -79,6 +82,15 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
         return Err(refuse("input.max_record_terms", "must be at least 1", "remove the key: 100000 is allowed"));
     }
 
+    for (key, file) in [("protect.utility", &protect.utility), ("protect.weights", &protect.weights)] {
+        if file.is_some() && written.table.is_some() {
+            return Err(refuse(
+                key,
+                "is for sets of terms, not for tables",
+                "remove it, or protect the sets without [table]",
+            ));
+        }
+    }
     let table = match &written.table {
         None => None,
         Some(written) => {
@@ -141,7 +153,17 @@ fn key_of(flag: &str) -> &'static str {
         "--grouping" => "protect.grouping",
         "--max-cluster" => "protect.max_cluster",
         "--l-diversity" => "protect.l_diversity",
+        "--utility" => "protect.utility",
         _ => "protect",
+    }
+}
+
+/// How large groups may become if nothing is said about it.
+pub fn default_max_cluster(k: u32, grouping: Grouping) -> u32 {
+    match grouping {
+        // Terms that would be lost get groups of their own: the others are best in small ones (lab/grouping.md).
+        Grouping::Layered => k.saturating_mul(2),
+        Grouping::Paper => Params::new(k, default::M).max_cluster,
     }
 }
 
@@ -149,11 +171,12 @@ fn key_of(flag: &str) -> &'static str {
 pub fn protect(written: &written::Protect) -> Protect {
     let (k, m) = (written.k.unwrap_or(default::K), written.m.unwrap_or(default::M));
     let defaults = Params::new(k, m);
+    let grouping = written.grouping.unwrap_or(Grouping::Layered);
     Protect {
         k,
         m,
-        grouping: written.grouping.unwrap_or(Grouping::Layered),
-        max_cluster: written.max_cluster.unwrap_or(defaults.max_cluster),
+        grouping,
+        max_cluster: written.max_cluster.unwrap_or_else(|| default_max_cluster(k, grouping)),
         promise: match written.promise {
             Some(Promised::Published) => Promise::Published,
             Some(Promised::AlgorithmAware) | None => Promise::AlgorithmAware,
@@ -162,11 +185,13 @@ pub fn protect(written: &written::Protect) -> Protect {
         sensitive: written.sensitive.clone().unwrap_or_default(),
         l_diversity: written.l_diversity,
         diversity_rule: written.diversity_rule.unwrap_or_default(),
+        utility: written.utility.as_ref().map(PathBuf::from),
+        weights: written.weights.as_ref().map(PathBuf::from),
     }
 }
 
 impl Protect {
-    /// The parameters of the method, without sensitive terms: these are known once the data is.
+    /// The parameters of the method, without what names terms: these are known once the data is.
     pub fn params(&self) -> Params {
         Params {
             grouping: self.grouping,
@@ -178,7 +203,7 @@ impl Protect {
         }
     }
 
-    /// The same with the sensitive terms of the data.
+    /// The same with the sensitive terms of the data, and with what matters most of it.
     pub fn params_for(&self, data: &Dataset) -> Result<Params> {
         let mut sensitive = Vec::with_capacity(self.sensitive.len());
         for (text, position) in self.sensitive.iter().zip(1..) {
@@ -191,7 +216,12 @@ impl Protect {
         }
         sensitive.sort_unstable();
         sensitive.dedup();
-        Ok(Params { sensitive, ..self.params() })
+        Ok(Params { sensitive, interest: self.interest(data)?, ..self.params() })
+    }
+
+    /// What matters most, by the files of utility sets and of weights.
+    pub fn interest(&self, data: &Dataset) -> Result<Interest> {
+        read::interest(self.utility.as_deref(), self.weights.as_deref(), &data.dictionary)
     }
 }
 

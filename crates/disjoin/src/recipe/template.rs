@@ -4,6 +4,9 @@
 
 use std::fmt::Write as _;
 
+use super::resolve::default_max_cluster;
+use crate::protect::disassociation::Grouping;
+
 /// What was asked before a recipe is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answers {
@@ -126,7 +129,7 @@ folder = {folder}
 ",
         file = quoted(file),
         folder = quoted(folder),
-        max_cluster = 30.max(k.saturating_mul(2)),
+        max_cluster = default_max_cluster(*k, Grouping::Layered),
         likely = 1.0 / f64::from((*k).max(1)),
     );
     text

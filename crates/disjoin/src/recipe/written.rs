@@ -85,6 +85,10 @@ pub struct Protect {
     /// How that probability is bounded: multiplicity or size.
     #[schemars(with = "Option<String>")]
     pub diversity_rule: Option<DiversityRule>,
+    /// A file of utility sets, one a line: terms whose links with each other matter most.
+    pub utility: Option<String>,
+    /// A file of weights, term and number in each line: how much terms count when people are grouped.
+    pub weights: Option<String>,
 }
 
 /// A method of protection.

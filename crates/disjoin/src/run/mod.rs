@@ -137,6 +137,7 @@ fn make(recipe: &Recipe, data: &Dataset, clock: &mut Clock, tell: &mut dyn FnMut
         reconstructions: recipe.measure.reconstructions,
         queries: recipe.measure.queries,
         seed: recipe.measure.seed,
+        interest: Some(&params.interest),
         ..measure::Options::default()
     };
     let utility = clock.time("measure", || measure::measure(&mut InMemory::new(&release), data, &options))?;

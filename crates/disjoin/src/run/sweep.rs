@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use super::{Clock, make};
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::recipe::Recipe;
+use crate::recipe::resolve::default_max_cluster;
+use crate::recipe::{Protect, Recipe};
 use crate::release::Promise;
 
 /// The values to try; where a list is empty, the recipe's own.
@@ -69,13 +70,16 @@ pub fn recipes(base: &Recipe, grid: &Grid) -> Vec<Recipe> {
     let promises = if grid.promise.is_empty() { vec![base.protect.promise] } else { grid.promise.clone() };
     // A limit of 1/k that nobody wrote moves with k.
     let follows_k = (base.attack.most_likely - 1.0 / f64::from(base.protect.k)).abs() < f64::EPSILON;
+    // So does a default size of groups.
+    let Protect { k: own_k, grouping, max_cluster: own_size, .. } = base.protect;
+    let size_follows_k = grid.max_cluster.is_empty() && own_size == default_max_cluster(own_k, grouping);
     let mut recipes = Vec::new();
     for (&k, &m) in ks.iter().flat_map(|k| ms.iter().map(move |m| (k, m))) {
         for (&max_cluster, &promise) in sizes.iter().flat_map(|size| promises.iter().map(move |p| (size, p))) {
             let mut recipe = base.clone();
             recipe.protect.k = k;
             recipe.protect.m = m;
-            recipe.protect.max_cluster = max_cluster;
+            recipe.protect.max_cluster = if size_follows_k { default_max_cluster(k, grouping) } else { max_cluster };
             recipe.protect.promise = promise;
             if follows_k {
                 recipe.attack.most_likely = 1.0 / f64::from(k.max(1));

@@ -22,6 +22,7 @@
 
 use std::collections::HashMap;
 
+use super::preference::Preference;
 use super::rows::{Projection, TermRows};
 use crate::data::{RecordId, TermId, Transactions, supports};
 use crate::release::Chunk;
@@ -44,21 +45,25 @@ pub(super) struct Layers {
     pub(super) local: Vec<RecordId>,
 }
 
-/// Finds the common terms and the layers, if that is worth it. A sensitive term is never common.
-pub(super) fn layers(records: &Transactions, k: u32, m: u32, is_sensitive: &[bool]) -> Option<Layers> {
-    let supports = supports(records, is_sensitive.len());
-    let mut common = candidates(&supports, records.len(), k, m, is_sensitive);
+/// Finds the common terms and the layers, if that is worth it. A term of weight 0 is never common, and a utility set is wholly
+/// common or not at all: what is common is linked to nothing else.
+pub(super) fn layers(records: &Transactions, k: u32, m: u32, preference: &Preference) -> Option<Layers> {
+    let n_terms = preference.weights.len();
+    let supports = supports(records, n_terms);
+    let mut common = candidates(&supports, records.len(), k, m, &preference.weights);
     if m > MOST_TERMS {
         return None;
     }
     // From now on a term is its place among the candidates.
-    let projected = Projected::within_reason(records, &mut common, is_sensitive.len(), m);
+    let projected = Projected::within_reason(records, &mut common, n_terms, m);
     if common.len() < 2 {
         return None;
     }
+    let sets = Sets::new(&preference.sets, &common, n_terms);
     let mut is_common = vec![true; common.len()];
     // First by all records: otherwise terms that are refused in the end make others rare among the mixed ones.
     refuse(projected.count(0..records.len(), &is_common, m).rare(k), &mut is_common);
+    sets.keep_whole(&mut is_common);
     loop {
         // Fewer common terms make more records mixed, and sets of those that are left more frequent there.
         let is_mixed = |record: usize| projected.has_others(record, &is_common);
@@ -67,6 +72,7 @@ pub(super) fn layers(records: &Transactions, k: u32, m: u32, is_sensitive: &[boo
             break;
         }
         refuse(rare, &mut is_common);
+        sets.keep_whole(&mut is_common);
     }
     common = common.into_iter().zip(&is_common).filter(|(_, is_common)| **is_common).map(|(t, _)| t).collect();
     common.sort_unstable();
@@ -135,21 +141,56 @@ const NONE: u32 = u32::MAX;
 const MOST_TERMS: u32 = 6;
 
 /// Terms so frequent that m of them would be expected together in k/2 records if they came independently:
-/// s^m / n^(m-1) >= k/2. The most frequent first.
-fn candidates(supports: &[u32], n: usize, k: u32, m: u32, is_sensitive: &[bool]) -> Vec<TermId> {
+/// s^m / n^(m-1) >= k/2. Those that count most first: s times the weight.
+fn candidates(supports: &[u32], n: usize, k: u32, m: u32, weights: &[f64]) -> Vec<TermId> {
     let is_frequent = |&t: &TermId| {
         let share = f64::from(supports[t as usize]) / n as f64;
-        share.powi(m as i32) * n as f64 >= f64::from(k) / 2.0 && !is_sensitive[t as usize]
+        share.powi(m as i32) * n as f64 >= f64::from(k) / 2.0 && weights[t as usize] > 0.0
     };
     let mut candidates: Vec<TermId> = (0..supports.len() as TermId).filter(is_frequent).collect();
-    candidates.sort_unstable_by_key(|&t| (std::cmp::Reverse(supports[t as usize]), t));
+    let counts = |t: TermId| f64::from(supports[t as usize]) * weights[t as usize];
+    candidates.sort_unstable_by(|&a, &b| counts(b).total_cmp(&counts(a)).then(a.cmp(&b)));
     candidates.truncate(MOST);
     candidates
 }
 
-/// Takes the least frequent term out of each set, unless another one of it is out already.
+/// The utility sets, by places.
+struct Sets {
+    /// For each set the places of its candidates, and whether all its terms are candidates.
+    sets: Vec<(Vec<usize>, bool)>,
+}
+
+impl Sets {
+    fn new(sets: &[Vec<TermId>], candidates: &[TermId], n_terms: usize) -> Self {
+        let mut place = vec![usize::MAX; n_terms];
+        (0..).zip(candidates).for_each(|(i, &t)| place[t as usize] = i);
+        let of_set = |set: &Vec<TermId>| {
+            let places: Vec<usize> = set.iter().map(|&t| place[t as usize]).filter(|&i| i != usize::MAX).collect();
+            let is_whole = places.len() == set.len();
+            (places, is_whole)
+        };
+        Sets { sets: sets.iter().map(of_set).collect() }
+    }
+
+    /// Where a term of a set is not common, none of it is; and so on where sets overlap.
+    fn keep_whole(&self, is_common: &mut [bool]) {
+        let mut is_done = false;
+        while !is_done {
+            is_done = true;
+            for (places, is_whole) in &self.sets {
+                let n_common = places.iter().filter(|&&place| is_common[place]).count();
+                if n_common > 0 && !(*is_whole && n_common == places.len()) {
+                    places.iter().for_each(|&place| is_common[place] = false);
+                    is_done = false;
+                }
+            }
+        }
+    }
+}
+
+/// Takes the last term out of each set, the one that counts least, unless another one of it is out already.
 fn refuse(mut rare: Vec<u64>, is_common: &mut [bool]) {
-    // By the least frequent term: a set whose terms are all more frequent comes first.
+    // By the last term: a set whose terms all come before it goes first.
     rare.sort_unstable_by_key(|&set| (places(set).max(), set));
     for set in rare {
         if places(set).all(|place| is_common[place]) {
@@ -416,12 +457,22 @@ mod tests {
     #[test]
     fn layers_are_what_they_promise_on_random_data() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
-        let (mut found, mut with_everyday, mut with_local) = (0, 0, 0);
-        for _ in 0..4_000 {
+        let (mut found, mut with_everyday, mut with_local, mut with_sets) = (0, 0, 0, 0);
+        for _ in 0..6_000 {
             let data = random(&mut rng);
             let (k, m) = (rng.random_range(2..5), rng.random_range(1..5));
-            let Some(layers) = layers(&data.records, k, m, &vec![false; data.n_terms()]) else { continue };
+            let mut preference = Preference { weights: vec![1.0; data.n_terms()], sets: Vec::new() };
+            if rng.random_bool(0.5) {
+                let mut some = || (0..data.n_terms() as TermId).filter(|_| rng.random_bool(0.2)).collect();
+                preference.sets = vec![some(), some()];
+            }
+            let Some(layers) = layers(&data.records, k, m, &preference) else { continue };
             let Layers { common, everyday, mixed, local } = &layers;
+            for set in &preference.sets {
+                let n_common = set.iter().filter(|t| common.contains(t)).count();
+                assert!(n_common == 0 || n_common == set.len(), "part of a utility set is common");
+                with_sets += usize::from(n_common > 1);
+            }
             let mut all = [&everyday[..], mixed, local].concat();
             all.sort_unstable();
             assert!(all.iter().copied().eq(0..data.records.len() as RecordId), "not a partition");
@@ -439,15 +490,15 @@ mod tests {
             with_local += usize::from(!local.is_empty());
         }
         assert!(found > 200 && with_everyday > 150 && with_local > 50, "{found} {with_everyday} {with_local}");
+        assert!(with_sets > 20, "{with_sets}");
     }
 
     #[test]
-    fn a_sensitive_term_is_never_common() {
+    fn a_term_without_weight_is_never_common() {
         let data = parse(&["a, b, x"; 10]);
-        let mut is_sensitive = vec![false; data.n_terms()];
-        assert_eq!(names(&data.dictionary, &candidates(&[10; 3], 10, 2, 2, &is_sensitive)), "a, b, x");
-        is_sensitive[0] = true;
-        assert_eq!(names(&data.dictionary, &candidates(&[10; 3], 10, 2, 2, &is_sensitive)), "b, x");
+        let of = |weights: [f64; 3]| names(&data.dictionary, &candidates(&[10; 3], 10, 2, 2, &weights));
+        assert_eq!(of([1.0; 3]), "a, b, x");
+        assert_eq!(of([0.0, 1.0, 2.0]), "x, b");
     }
 
     #[test]
@@ -473,7 +524,7 @@ mod tests {
         Projected::within_reason(&data.records, &mut terms, 200, 4);
         assert_eq!(terms.len(), 25);
         assert!(n_sets(&terms) <= most_sets(300));
-        assert!(layers(&data.records, 5, 4, &[false; 200]).is_none());
+        assert!(layers(&data.records, 5, 4, &Preference { weights: vec![1.0; 200], sets: Vec::new() }).is_none());
     }
 
     #[test]

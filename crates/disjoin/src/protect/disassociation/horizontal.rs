@@ -28,9 +28,11 @@ const PARALLEL_FROM: usize = 4_000;
 const PARALLEL_DEPTH: u32 = 20;
 
 /// Partitions the records into clusters of fewer than `max_cluster`, in the paper's order: depth first, the records
-/// with the splitting term before those without it.
-pub(super) fn split(records: &Transactions, n_terms: usize, max_cluster: u32, is_sensitive: &[bool]) -> Partition {
-    let splitter = Splitter { records, is_sensitive, max_cluster: max_cluster as usize, spare: Mutex::default() };
+/// with the splitting term before those without it. A term counts as many times as its weight says; one of weight 0 never
+/// splits.
+pub(super) fn split(records: &Transactions, max_cluster: u32, weights: &[f64]) -> Partition {
+    let n_terms = weights.len();
+    let splitter = Splitter { records, weights, max_cluster: max_cluster as usize, spare: Mutex::default() };
     let mut order: Vec<RecordId> = (0..records.len() as RecordId).collect();
     let mut end = 0;
     let to_end = |size: u32| {
@@ -44,16 +46,16 @@ pub(super) fn split(records: &Transactions, n_terms: usize, max_cluster: u32, is
 /// Merges every cluster with fewer than k records into a neighbour; returns how many there were.
 ///
 /// The neighbour is the one with the larger Jaccard similarity of term sets, the one before in a tie, and the other
-/// one if the merged cluster would have more than 2 * max_cluster records.
+/// one if the merged cluster would have more than 2 * max_cluster records. Terms of weight 0 do not count.
 pub(super) fn merge_small(
     partition: &mut Partition,
     records: &Transactions,
     (k, max_cluster): (u32, u32),
-    is_sensitive: &[bool],
+    weights: &[f64],
 ) -> u64 {
     let k = k as usize;
     let limit = 2 * max_cluster as usize;
-    let mut marks = Marks { marks: vec![0; is_sensitive.len()], epoch: 0 };
+    let mut marks = Marks { marks: vec![0; weights.len()], epoch: 0 };
     let mut ends: Vec<usize> = Vec::with_capacity(partition.len());
     let mut merged = 0;
     let mut start = 0; // of the cluster at hand, which may have absorbed clusters before it
@@ -79,8 +81,8 @@ pub(super) fn merge_small(
                     fits(end - previous)
                 } else {
                     let cluster = &partition.order[start..end];
-                    let before = marks.jaccard(records, cluster, &partition.order[previous..start], is_sensitive);
-                    let after = marks.jaccard(records, cluster, &partition.order[end..next], is_sensitive);
+                    let before = marks.jaccard(records, cluster, &partition.order[previous..start], weights);
+                    let after = marks.jaccard(records, cluster, &partition.order[end..next], weights);
                     // a/b >= c/d without division; the union is never empty, since records are not.
                     before.0 * after.1 >= after.0 * before.1
                 }
@@ -158,10 +160,10 @@ struct Marks {
 
 impl Marks {
     /// Sizes of the intersection and of the union of the term sets of two clusters.
-    fn jaccard(&mut self, records: &Transactions, a: &[RecordId], b: &[RecordId], is_sensitive: &[bool]) -> (u64, u64) {
+    fn jaccard(&mut self, records: &Transactions, a: &[RecordId], b: &[RecordId], weights: &[f64]) -> (u64, u64) {
         let mut terms = |cluster: &[RecordId], see: &mut dyn FnMut(&mut u64)| {
             for &t in cluster.iter().flat_map(|&record| records.record(record)) {
-                if !is_sensitive[t as usize] {
+                if weights[t as usize] > 0.0 {
                     see(&mut self.marks[t as usize]);
                 }
             }
@@ -191,7 +193,7 @@ impl Marks {
 
 struct Splitter<'a> {
     records: &'a Transactions,
-    is_sensitive: &'a [bool],
+    weights: &'a [f64],
     max_cluster: usize,
     /// Work spaces that no thread uses at the moment.
     spare: Mutex<Vec<Scratch>>,
@@ -295,7 +297,7 @@ impl Splitter<'_> {
         let Scratch { counts, starts, ends, touched, lists, terms, record_ends, heap, alive, reordered } = scratch;
 
         heap.clear();
-        heap.extend(touched.iter().map(|&t| heap_key(counts[t as usize], t)));
+        heap.extend(touched.iter().map(|&t| self.heap_key(counts[t as usize], t)));
         let mut candidates = BinaryHeap::from(std::mem::take(heap));
         alive.clear();
         alive.resize(n, true);
@@ -306,9 +308,9 @@ impl Splitter<'_> {
             let Some(key) = candidates.pop() else { break };
             let term = heap_term(key);
             let count = counts[term as usize];
-            if key != heap_key(count, term) {
+            if key != self.heap_key(count, term) {
                 if count > 0 {
-                    candidates.push(heap_key(count, term));
+                    candidates.push(self.heap_key(count, term));
                 }
                 continue;
             }
@@ -341,6 +343,12 @@ impl Splitter<'_> {
             let blocks = rest.len().div_ceil(self.max_cluster - 1);
             groups.extend((0..blocks).map(|i| (rest.len() * (i + 1) / blocks - rest.len() * i / blocks, true)));
         }
+    }
+
+    /// Orders by count times weight, then by smaller id: with equal weights the maximum is the paper's choice.
+    fn heap_key(&self, count: u32, term: TermId) -> u64 {
+        let weighed = (f64::from(count) * self.weights[term as usize]).round() as u32;
+        u64::from(weighed) << 32 | u64::from(u32::MAX - term)
     }
 
     /// The first range holds all records in the order of the data: it need not be copied.
@@ -376,9 +384,9 @@ impl Splitter<'_> {
                 counts[t as usize] += 1;
             }
         }
-        // A term of all records, and a sensitive one, never splits: count 0 keeps it out of the lists.
+        // A term of all records, and one of weight 0, never splits: count 0 keeps it out of the lists.
         touched.retain(|&t| {
-            let splits = (counts[t as usize] as usize) < order.len() && !self.is_sensitive[t as usize];
+            let splits = (counts[t as usize] as usize) < order.len() && self.weights[t as usize] > 0.0;
             if !splits {
                 counts[t as usize] = 0;
             }
@@ -404,11 +412,6 @@ impl Splitter<'_> {
     }
 }
 
-/// Orders by count, then by smaller id: the maximum is the paper's choice.
-fn heap_key(count: u32, term: TermId) -> u64 {
-    u64::from(count) << 32 | u64::from(u32::MAX - term)
-}
-
 fn heap_term(key: u64) -> TermId {
     u32::MAX - key as u32
 }
@@ -427,7 +430,7 @@ mod tests {
     }
 
     fn split_all(data: &Dataset, max_cluster: u32) -> Partition {
-        split(&data.records, data.n_terms(), max_cluster, &vec![false; data.n_terms()])
+        split(&data.records, max_cluster, &vec![1.0; data.n_terms()])
     }
 
     /// HORPART as printed, with the rules for an empty side and for a range without a term left.
@@ -503,7 +506,7 @@ mod tests {
             let max_cluster = rng.random_range(2 * k..4 * k);
             let mut partition = split_all(&data, max_cluster);
             let small = clusters(&partition).iter().filter(|c| c.len() < k as usize).count();
-            let merged = merge_small(&mut partition, &data.records, (k, max_cluster), &vec![false; data.n_terms()]);
+            let merged = merge_small(&mut partition, &data.records, (k, max_cluster), &vec![1.0; data.n_terms()]);
             assert_eq!(merged > 0, small > 0);
             let mut all: Vec<RecordId> = clusters(&partition).concat();
             assert!(clusters(&partition).iter().all(|c| c.len() >= k as usize));

@@ -13,15 +13,17 @@
 mod common;
 mod horizontal;
 mod occurrences;
+mod preference;
 mod refine;
 mod rows;
 mod shared;
 mod similar;
 mod vertical;
 
+use preference::Preference;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, RecordId, TermId, Transactions};
+use crate::data::{Dataset, Interest, RecordId, TermId, Transactions, supports};
 use crate::error::{Error, Result};
 use crate::release::{CutRule, Disassociated, Header, Joint, Node, Occurrences, Simple};
 
@@ -45,8 +47,8 @@ pub struct Params {
     pub m: u32,
     /// How records are brought together.
     pub grouping: Grouping,
-    /// Clusters stay below this size, except where small ones had to be merged; at least 2k. For [`Grouping::Paper`]: the
-    /// layered way makes clusters of k to 3k records, and one of all everyday records.
+    /// Clusters stay below this size, except where small ones had to be merged; at least 2k. Where common terms are worth it, the
+    /// layered way makes clusters of k to 3k records instead, and one of all everyday records.
     pub max_cluster: u32,
     /// Whether clusters may share chunks, so that terms rare in each of them are still published with their counts.
     pub refine: bool,
@@ -61,6 +63,8 @@ pub struct Params {
     pub sensitive: Vec<TermId>,
     /// How hard it must be to tell who has a sensitive term.
     pub diversity: Option<Diversity>,
+    /// What matters most. No utility set has a sensitive term.
+    pub interest: Interest,
 }
 
 impl Params {
@@ -80,6 +84,7 @@ impl Params {
             reject: None,
             sensitive: Vec::new(),
             diversity: None,
+            interest: Interest::default(),
         }
     }
 
@@ -121,6 +126,17 @@ impl Params {
         }
         if self.paper_literal && self.grouping != Grouping::Paper {
             return Err(Error::recipe("--grouping", "must be the paper's to be literal", "paper"));
+        }
+        let is_sensitive = |term: &TermId| self.sensitive.contains(term);
+        if let Some(set) = self.interest.sets.iter().position(|set| set.iter().any(is_sensitive)) {
+            return Err(Error::recipe(
+                "--utility",
+                format!("set {} has a sensitive term, which is linked to no other", set + 1),
+                "take the term out of the set, or off the sensitive list",
+            ));
+        }
+        if self.interest.weights.iter().any(|(_, weight)| !weight.is_finite() || *weight < 0.0) {
+            return Err(Error::recipe("--weights", "must be numbers from 0 on", "1 is what every other term weighs"));
         }
         if self.diversity.is_some_and(|diversity| diversity.l < 2) {
             return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
@@ -257,8 +273,16 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
     }
     let (dictionary, rank) = data.dictionary.sorted();
 
-    let mut work =
-        Work { data, params, is_sensitive: &is_sensitive, rank: &rank, stats: &mut stats, progress: &mut *progress };
+    let mut work = Work {
+        data,
+        params,
+        is_sensitive: &is_sensitive,
+        preference: Preference::new(params, &is_sensitive),
+        rank: &rank,
+        stats: &mut stats,
+        progress: &mut *progress,
+        round: 0,
+    };
     let Grouped { trees, clusters } = match params.grouping {
         Grouping::Paper => by_frequency(&mut work)?,
         Grouping::Layered => by_layers(&mut work)?,
@@ -297,21 +321,56 @@ fn tellable_occurrences(data: &Dataset, roots: &[Node], params: &Params) -> Opti
 
 /// The paper's way: HORPART, VERPART, REFINE.
 fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
-    (work.progress)(Step::Horizontal);
+    work.tell(Step::Horizontal);
     let &Params { k, max_cluster, paper_literal, .. } = work.params;
     let records = &work.data.records;
-    let mut clusters = horizontal::split(records, work.is_sensitive.len(), max_cluster, work.is_sensitive);
+    let weights = &work.preference.weights;
+    let mut clusters = horizontal::split(records, max_cluster, weights);
     if !paper_literal {
-        work.stats.small_clusters_merged =
-            horizontal::merge_small(&mut clusters, records, (k, max_cluster), work.is_sensitive);
+        work.stats.small_clusters_merged = horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights);
     }
-    refined(clusters, work)
+    refined(clusters, records, work)
+}
+
+/// How often grouping is tried anew at most, so that terms get clusters that were in no chunk before.
+const ROUNDS: u32 = 5;
+
+/// Groups records, looks which terms that k of them hold are in no chunk, and groups them again with clusters for these first:
+/// what is not lost needs no cluster of its own, and its records stay where they fit best.
+fn rescuing<'a>(
+    records: &Transactions,
+    work: &mut Work<'a>,
+    mut group: impl FnMut(&[bool], &mut Work<'a>) -> Result<Grouped>,
+) -> Result<Grouped> {
+    let k = work.params.k;
+    let supports = supports(records, work.rank.len());
+    let mut wanted = vec![false; work.rank.len()];
+    let before = work.stats.clone();
+    loop {
+        let grouped = group(&wanted, work)?;
+        let mut is_shown = vec![false; work.rank.len()];
+        grouped.trees.iter().for_each(|tree| tree.mark_shown(&mut is_shown));
+        let mut n_lost = 0;
+        for (t, &support) in supports.iter().enumerate() {
+            let can_be_shown = support >= k && work.preference.weights[t] > 0.0;
+            if can_be_shown && !is_shown[work.rank[t] as usize] && !wanted[t] {
+                wanted[t] = true;
+                n_lost += 1;
+            }
+        }
+        if n_lost == 0 || work.round == ROUNDS {
+            work.round = 0;
+            return Ok(grouped);
+        }
+        work.round += 1;
+        *work.stats = before.clone();
+    }
 }
 
 /// Cuts clusters and lets them share chunks.
-fn refined(mut clusters: Partition, work: &mut Work<'_>) -> Result<Grouped> {
-    let leaves = cut(&mut clusters, &work.data.records, work)?;
-    (work.progress)(Step::Refine);
+fn refined(mut clusters: Partition, records: &Transactions, work: &mut Work<'_>) -> Result<Grouped> {
+    let leaves = cut(&mut clusters, records, work)?;
+    work.tell(Step::Refine);
     let forest = refine::join(leaves, work.is_sensitive.len(), work.rank, work.params, work.stats);
     let refine::Forest { mut leaves, mut joints, roots } = forest;
     // Leaves and joints are taken out of their arrays, one owner each, so that roots can be built in parallel.
@@ -320,21 +379,25 @@ fn refined(mut clusters: Partition, work: &mut Work<'_>) -> Result<Grouped> {
 }
 
 /// Common terms first, in a chunk that all mixed records share; then clusters of records that are alike in the others. Where
-/// common terms are not worth it, the paper's way, after rare terms have got their clusters.
+/// common terms are not worth it, the paper's way, after terms that it would lose have got their clusters.
 fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
-    (work.progress)(Step::Horizontal);
+    work.tell(Step::Horizontal);
     let &Params { k, m, max_cluster, refine, diversity, .. } = work.params;
-    let records = &work.data.records;
+    let data = work.data;
+    let records = &data.records;
     // Clusters are merged until sensitive terms are diverse: that takes all records.
     let may_share = refine && diversity.is_none();
-    let layers = may_share.then(|| common::layers(records, k, m, work.is_sensitive)).flatten();
+    let layers = may_share.then(|| common::layers(records, k, m, &work.preference)).flatten();
     let Some(layers) = layers else {
-        let clusters = similar::rescued(records, k, work.is_sensitive, |others| {
-            let mut clusters = horizontal::split(others, work.is_sensitive.len(), max_cluster, work.is_sensitive);
-            horizontal::merge_small(&mut clusters, others, (k, max_cluster), work.is_sensitive);
-            clusters
+        return rescuing(records, work, |wanted, work| {
+            let weights = &work.preference.weights;
+            let clusters = similar::rescued(records, k, weights, wanted, |others| {
+                let mut clusters = horizontal::split(others, max_cluster, weights);
+                horizontal::merge_small(&mut clusters, others, (k, max_cluster), weights);
+                clusters
+            });
+            refined(clusters, records, work)
         });
-        return refined(clusters, work);
     };
     let mut grouped = Grouped { trees: Vec::new(), clusters: Partition::default() };
     if !layers.everyday.is_empty() {
@@ -362,9 +425,21 @@ struct Work<'a> {
     data: &'a Dataset,
     params: &'a Params,
     is_sensitive: &'a [bool],
+    preference: Preference,
     rank: &'a [TermId],
     stats: &'a mut Stats,
     progress: &'a mut dyn FnMut(Step),
+    /// How often grouping was tried before.
+    round: u32,
+}
+
+impl Work<'_> {
+    /// Tells that a step begins, once.
+    fn tell(&mut self, step: Step) {
+        if self.round == 0 {
+            (self.progress)(step);
+        }
+    }
 }
 
 impl Grouped {
@@ -375,14 +450,17 @@ impl Grouped {
         records: &Transactions,
         work: &mut Work<'_>,
     ) -> Result<Vec<refine::Tree>> {
-        let mut clusters = similar::group(records, work.params.k, work.is_sensitive);
-        let leaves = cut(&mut clusters, records, work)?;
+        let Grouped { trees, clusters } = rescuing(records, work, |wanted, work| {
+            let mut clusters = similar::group(records, work.params.k, &work.preference.weights, wanted);
+            let leaves = cut(&mut clusters, records, work)?;
+            Ok(Grouped { trees: (0..).zip(leaves).map(|(id, leaf)| refine::Tree::Leaf(id, leaf)).collect(), clusters })
+        })?;
         let first = self.clusters.len() as u32;
         for i in 0..clusters.len() {
             let originals: Vec<RecordId> = clusters.cluster(i).iter().map(|&record| ids[record as usize]).collect();
             self.clusters.push(&originals);
         }
-        Ok((first..).zip(leaves).map(|(id, leaf)| refine::Tree::Leaf(id, leaf)).collect())
+        Ok(trees.into_iter().map(|tree| tree.numbered_from(first)).collect())
     }
 }
 
@@ -392,7 +470,7 @@ fn cut(clusters: &mut Partition, records: &Transactions, work: &mut Work<'_>) ->
         work.stats.clusters_merged_for_diversity =
             horizontal::merge_for_diversity(clusters, records, diversity, work.is_sensitive)?;
     }
-    (work.progress)(Step::Vertical);
+    work.tell(Step::Vertical);
     let leaves = vertical::cut_all(clusters, records, work.rank, work.params, work.is_sensitive);
     work.stats.clusters += leaves.len() as u64;
     work.stats.terms_set_aside += leaves.iter().map(|leaf| u64::from(leaf.set_aside)).sum::<u64>();
@@ -511,6 +589,12 @@ mod tests {
         let reject = |rho: f64| Some(Rejection { rho, seed: 0 });
         assert_eq!(key(Params { reject: reject(1.5), ..Params::new(3, 2) }), "reject");
         assert_eq!(key(Params { reject: reject(0.1), algorithm_aware: true, ..Params::new(3, 2) }), "reject");
+        let interest = Interest { sets: vec![vec![0, 1], vec![2, 3]], ..Interest::default() };
+        assert_eq!(key(Params { interest, sensitive: vec![3], ..Params::new(3, 2) }), "--utility");
+        for weight in [-1.0, f64::NAN, f64::INFINITY] {
+            let interest = Interest { weights: vec![(0, weight)], ..Interest::default() };
+            assert_eq!(key(Params { interest, ..Params::new(3, 2) }), "--weights");
+        }
         assert!(matches!(disassociate(&data, &Params::new(11, 2)), Err(Error::Infeasible { .. })));
     }
 

@@ -79,6 +79,31 @@ pub(super) enum Tree {
     Joint(Vec<Chunk>, Vec<Tree>),
 }
 
+impl Tree {
+    /// The same tree with its leaves numbered from `first` on.
+    pub(super) fn numbered_from(self, first: u32) -> Self {
+        match self {
+            Tree::Leaf(i, leaf) => Tree::Leaf(first + i, leaf),
+            Tree::Joint(shared_chunks, members) => {
+                Tree::Joint(shared_chunks, members.into_iter().map(|member| member.numbered_from(first)).collect())
+            }
+        }
+    }
+
+    /// Marks the terms of all chunks, by their published ids.
+    pub(super) fn mark_shown(&self, is_shown: &mut [bool]) {
+        let mut mark =
+            |chunks: &[Chunk]| chunks.iter().flat_map(|c| &c.terms).for_each(|&t| is_shown[t as usize] = true);
+        match self {
+            Tree::Leaf(_, leaf) => mark(&leaf.record_chunks),
+            Tree::Joint(shared_chunks, members) => {
+                mark(shared_chunks);
+                members.iter().for_each(|member| member.mark_shown(is_shown));
+            }
+        }
+    }
+}
+
 /// Joins clusters until no adjacent pair can be joined any more.
 pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &Params, stats: &mut Stats) -> Forest {
     let mut roots: Vec<Root> = leaves.iter().zip(0..).map(|(leaf, i)| Root::leaf(i, leaf)).collect();

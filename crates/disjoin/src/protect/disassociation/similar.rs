@@ -3,15 +3,16 @@
 //! The paper splits on the most frequent term until clusters are small. What they have in common is then frequent; rare terms
 //! are scattered over clusters, in each of which too few records hold them. Here three things happen one after the other:
 //!
-//! 1. *Rescue.* A rare term that some k records hold gets a cluster of k of them, rarest terms first: it will be in a chunk.
-//!    If too few are left, they join the cluster that has most of the others. At most one record in eight is used so.
+//! 1. *Rescue.* A rare term that would be in no chunk otherwise, though some k records hold it, gets a cluster of k of them, rarest
+//!    terms first. If too few are left, they join the cluster that has most of the others. At most one record in four is used so.
 //! 2. *Regions.* The other records are split as in the paper, but into regions of many records.
 //! 3. *Filling.* In a region, a record with the rarest terms is the seed of a cluster. Records are added, one at a time, until
 //!    there are k: the one that shares most with those that are there. Clusters are then as small as they may be, and pairs
 //!    of terms that meet in them by chance are few.
 //!
 //! How alike a record is to a cluster: each of its terms that x > 0 records of the cluster hold counts w x, each other one
-//! -w/5, where w = ln(n / s) for a term that s of n records hold. What everybody has says little.
+//! -w/5, where w = ln(n / s) for a term that s of n records hold, times the term's own weight. What everybody has says
+//! little.
 //!
 //! Paper:      ours; the regions are those of terrovitis2012, Algorithm HORPART
 //! Promises:   a partition of the records into clusters of at least k
@@ -32,7 +33,7 @@ const REGION: u32 = 80;
 const RARE: u32 = 40;
 
 /// One record in so many may be in clusters for rare terms: in small data, where most terms are rare, the others matter more.
-const RESCUED: usize = 8;
+const RESCUED: usize = 4;
 
 /// A cluster that records are added to has at most about this many times k.
 const FULL: usize = 3;
@@ -40,18 +41,17 @@ const FULL: usize = 3;
 /// What a term counts that a record has and the cluster has not.
 const STRANGE: f64 = 0.2;
 
-/// Partitions the records. Sensitive terms do not count.
-pub(super) fn group(records: &Transactions, k: u32, is_sensitive: &[bool]) -> Partition {
-    rescued(records, k, is_sensitive, |others| {
-        let n_terms = is_sensitive.len();
+/// Partitions the records; terms that are `wanted` are rescued. Terms of weight 0 do not count.
+pub(super) fn group(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool]) -> Partition {
+    rescued(records, k, weights, wanted, |others| {
         let region = k.saturating_mul(REGION);
-        let mut regions = horizontal::split(others, n_terms, region, is_sensitive);
-        horizontal::merge_small(&mut regions, others, (k, region), is_sensitive);
+        let mut regions = horizontal::split(others, region, weights);
+        horizontal::merge_small(&mut regions, others, (k, region), weights);
         let filled: Vec<Partition> = (0..regions.len())
             .into_par_iter()
             .map_init(
-                || Alike::new(n_terms),
-                |alike, i| fill(regions.cluster(i), others, k as usize, is_sensitive, alike),
+                || Alike::new(weights.len()),
+                |alike, i| fill(regions.cluster(i), others, k as usize, weights, alike),
             )
             .collect();
         let mut partition = Partition::default();
@@ -61,14 +61,16 @@ pub(super) fn group(records: &Transactions, k: u32, is_sensitive: &[bool]) -> Pa
         partition
     })
 }
-/// Clusters for rare terms, and of the other records those that `group_others` makes; it is given k records at least.
+
+/// Clusters for rare terms that are wanted, and of the other records those that `group_others` makes; it is given k records at least.
 pub(super) fn rescued(
     records: &Transactions,
     k: u32,
-    is_sensitive: &[bool],
+    weights: &[f64],
+    wanted: &[bool],
     group_others: impl FnOnce(&Transactions) -> Partition,
 ) -> Partition {
-    let mut partition = rescue(records, k, is_sensitive);
+    let mut partition = rescue(records, k, weights, wanted);
     let mut is_taken = vec![false; records.len()];
     partition.order.iter().for_each(|&record| is_taken[record as usize] = true);
     let rest: Vec<RecordId> = (0..records.len() as RecordId).filter(|&r| !is_taken[r as usize]).collect();
@@ -98,17 +100,19 @@ pub(super) fn subset(records: &Transactions, ids: &[RecordId]) -> Transactions {
     some
 }
 
-/// For each rare term that no cluster has k times yet, k of the records that hold it and are in no cluster, if there are so
-/// many; rarest terms first.
-fn rescue(records: &Transactions, k: u32, is_sensitive: &[bool]) -> Partition {
-    let supports = supports(records, is_sensitive.len());
+/// For each wanted rare term that no cluster has k times yet, k of the records that hold it and are in no cluster, if there are so
+/// many; of terms that weigh the same the rarest first.
+fn rescue(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool]) -> Partition {
+    let supports = supports(records, weights.len());
     let most = k.saturating_mul(RARE);
-    let is_rare = |t: TermId| (k..=most).contains(&supports[t as usize]) && !is_sensitive[t as usize];
+    let is_rare =
+        |t: TermId| wanted[t as usize] && (k..=most).contains(&supports[t as usize]) && weights[t as usize] > 0.0;
     let mut rare: Vec<TermId> = (0..supports.len() as TermId).filter(|&t| is_rare(t)).collect();
-    rare.sort_unstable_by_key(|&t| (supports[t as usize], t));
+    let by_weight = |&a: &TermId, &b: &TermId| weights[b as usize].total_cmp(&weights[a as usize]);
+    rare.sort_unstable_by(|a, b| by_weight(a, b).then((supports[*a as usize], a).cmp(&(supports[*b as usize], b))));
     let holders = Holders::new(records, &supports, &rare);
     let mut alike = Alike::new(supports.len());
-    alike.weigh(records.len(), (0..).zip(&supports).filter(|&(t, _)| !is_sensitive[t as usize]).map(|(t, &s)| (t, s)));
+    alike.weigh(records.len(), (0..).zip(&supports).map(|(t, &s)| (t, s)), weights);
 
     let k = k as usize;
     let mut home = vec![NONE; records.len()];
@@ -159,19 +163,19 @@ fn fullest_home(records: &[RecordId], home: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Makes clusters of k records of a region, and puts those that are left where they fit best.
-fn fill(region: &[RecordId], records: &Transactions, k: usize, is_sensitive: &[bool], alike: &mut Alike) -> Partition {
+fn fill(region: &[RecordId], records: &Transactions, k: usize, weights: &[f64], alike: &mut Alike) -> Partition {
     if region.len() < 2 * k {
         return Partition { order: region.to_vec(), ends: vec![region.len()] };
     }
     // Only terms that k records of the region hold can be in a chunk of one of its clusters.
     let mut counts: Vec<(TermId, u32)> = Vec::new();
     alike.count(region.iter().map(|&r| records.record(r)), |t, count| {
-        if count >= k as u32 && !is_sensitive[t as usize] {
+        if count >= k as u32 && weights[t as usize] > 0.0 {
             counts.push((t, count));
         }
     });
     counts.sort_unstable_by_key(|&(t, count)| (count, t));
-    alike.weigh(region.len(), counts.iter().copied());
+    alike.weigh(region.len(), counts.iter().copied(), weights);
     // Records of the region by position; their terms by place in `counts`, rarest first.
     let mut place = std::mem::take(&mut alike.place);
     (0..).zip(&counts).for_each(|(i, &(t, _))| place[t as usize] = i);
@@ -313,10 +317,10 @@ impl Alike {
         Alike { weights: vec![0.0; n_terms], counts: vec![0; n_terms], place: vec![NONE; n_terms], seen: Vec::new() }
     }
 
-    /// Weighs terms by how few of n records hold them: ln(n / s).
-    fn weigh(&mut self, n: usize, supports: impl Iterator<Item = (TermId, u32)>) {
+    /// Weighs terms by how few of n records hold them: ln(n / s), times what the term weighs by itself.
+    fn weigh(&mut self, n: usize, supports: impl Iterator<Item = (TermId, u32)>, weights: &[f64]) {
         for (term, support) in supports.filter(|&(_, support)| support > 0) {
-            self.weights[term as usize] = (n as f64 / f64::from(support)).ln();
+            self.weights[term as usize] = weights[term as usize] * (n as f64 / f64::from(support)).ln();
         }
     }
 
@@ -409,8 +413,10 @@ mod tests {
                 (0..length).map(|_| format!("t{}", rng.random_range(0..n_terms))).collect::<Vec<_>>()
             };
             let data = Dataset::from_texts((0..n).map(record).collect::<Vec<_>>());
-            let is_sensitive: Vec<bool> = (0..data.n_terms()).map(|_| rng.random_bool(0.1)).collect();
-            let partition = group(&data.records, k, &is_sensitive);
+            let weight = |rng: &mut ChaCha8Rng| if rng.random_bool(0.2) { rng.random_range(0..4) } else { 1 };
+            let weights: Vec<f64> = (0..data.n_terms()).map(|_| f64::from(weight(&mut rng))).collect();
+            let wanted: Vec<bool> = (0..data.n_terms()).map(|_| rng.random_bool(0.5)).collect();
+            let partition = group(&data.records, k, &weights, &wanted);
             let mut all = partition.order.clone();
             all.sort_unstable();
             assert!(all.into_iter().eq(0..n), "not a partition");
@@ -427,16 +433,20 @@ mod tests {
             rows[i].push_str(", r");
         }
         let data = parse(&rows.iter().map(String::as_str).collect::<Vec<_>>());
-        let partition = group(&data.records, 3, &vec![false; data.n_terms()]);
-        let home = |record: RecordId| (0..partition.len()).find(|&i| partition.cluster(i).contains(&record));
-        assert!(home(0).is_some() && home(0) == home(31) && home(31) == home(62));
+        let n = data.n_terms();
+        let are_together = |wanted: bool| {
+            let partition = group(&data.records, 3, &vec![1.0; n], &vec![wanted; n]);
+            let home = |record: RecordId| (0..partition.len()).find(|&i| partition.cluster(i).contains(&record));
+            home(0).is_some() && home(0) == home(31) && home(31) == home(62)
+        };
+        assert!(are_together(true));
     }
 
     #[test]
     fn records_that_are_alike_come_together() {
         let rows: Vec<String> = (0..40).map(|i| format!("x, p{0}, q{0}", i % 8)).collect();
         let data = parse(&rows.iter().map(String::as_str).collect::<Vec<_>>());
-        let partition = group(&data.records, 5, &vec![false; data.n_terms()]);
+        let partition = group(&data.records, 5, &vec![1.0; data.n_terms()], &vec![true; data.n_terms()]);
         for i in 0..partition.len() {
             let of = |record: RecordId| record % 8;
             assert!(partition.cluster(i).iter().all(|&r| of(r) == of(partition.cluster(i)[0])));

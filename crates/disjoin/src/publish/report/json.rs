@@ -107,6 +107,9 @@ struct ToldProtect {
     sensitive: usize,
     l_diversity: Option<u32>,
     diversity_rule: DiversityRule,
+    /// Whether there were any.
+    utility: bool,
+    weights: bool,
 }
 
 fn told_recipe(recipe: &Recipe) -> ToldRecipe<'_> {
@@ -115,7 +118,8 @@ fn told_recipe(recipe: &Recipe) -> ToldRecipe<'_> {
 }
 
 fn told_protect(protect: &Protect) -> ToldProtect {
-    let &Protect { k, m, grouping, max_cluster, promise, refine, ref sensitive, l_diversity, diversity_rule } = protect;
+    let &Protect { k, m, grouping, max_cluster, promise, refine, ref sensitive, l_diversity, diversity_rule, .. } =
+        protect;
     ToldProtect {
         k,
         m,
@@ -126,6 +130,8 @@ fn told_protect(protect: &Protect) -> ToldProtect {
         sensitive: sensitive.len(),
         l_diversity,
         diversity_rule,
+        utility: protect.utility.is_some(),
+        weights: protect.weights.is_some(),
     }
 }
 

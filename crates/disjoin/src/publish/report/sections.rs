@@ -580,6 +580,15 @@ pub(super) fn parameters(story: &Story, audience: Audience) -> Section {
         };
         add("protect.diversity_rule", "how that is bounded", rule.into());
     }
+    let files = [
+        ("protect.utility", "sets of terms whose links matter most", &protect.utility),
+        ("protect.weights", "how much terms count when people are grouped", &protect.weights),
+    ];
+    for (key, meaning, file) in files {
+        if is_inside && let Some(file) = file {
+            add(key, meaning, file.display().to_string());
+        }
+    }
     let attack = &recipe.attack;
     let run: Vec<&str> = attack.run.iter().map(|&choice| name(choice)).collect();
     add("attack.run", "attacks", run.join(", "));

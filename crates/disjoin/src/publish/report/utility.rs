@@ -2,7 +2,7 @@
 
 use super::Story;
 use super::words::{Figure, Kind, Part, Section, Table, count, decimal, decimal_or_dash, number, percent};
-use crate::measure::{Deviation, Report, Window};
+use crate::measure::{Deviation, Kept, Report, Window};
 use crate::publish::plot::{self, Point, Scale};
 
 /// What the last release is good for, by what was counted in the original.
@@ -14,6 +14,7 @@ pub(super) fn utility(story: &Story) -> Section {
     parts.extend(frequent_sets(report));
     parts.extend(pairs(report));
     parts.extend(terms(report));
+    parts.extend(report.kept.iter().flat_map(kept));
     parts.extend(queries(report));
     Section { id: "utility", heading: "What the release is still good for", parts }
 }
@@ -137,6 +138,23 @@ fn terms(report: &Report) -> Vec<Part> {
         ),
     };
     vec![Part::Heading("Single terms".into()), Part::Text(sentence), Part::Figure(figure)]
+}
+
+fn kept(kept: &Kept) -> Vec<Part> {
+    let mut sentences = Vec::new();
+    if let (Some(links), Some(worst)) = (kept.links, kept.worst) {
+        sentences.push(format!(
+            "Of the links between terms of the same utility set, the parts show {} on average over {}, and {} of the set \
+             that lost most.",
+            percent(links),
+            count(kept.sets as u64, "set", "sets"),
+            percent(worst),
+        ));
+    }
+    sentences.extend(kept.weighed_occurrences.map(|share| {
+        format!("Of all occurrences, counted as their terms are weighed, the parts show {}.", percent(share))
+    }));
+    vec![Part::Heading("What matters most".into()), Part::Text(sentences.join(" "))]
 }
 
 fn queries(report: &Report) -> Vec<Part> {

@@ -4,10 +4,12 @@
 //!     cargo run --release -p disjoin-lab -- terrovitis2012 all --data DIR --scale full
 //!     cargo run --release -p disjoin-lab -- barakat2016 all --data DIR
 //!     cargo run --release -p disjoin-lab -- amiri2016 all --data DIR
+//!     cargo run --release -p disjoin-lab -- nadimpalli2014 all --data DIR
 
 mod amiri2016;
 mod barakat2016;
 mod judge;
+mod nadimpalli2014;
 mod page;
 mod terrovitis2012;
 
@@ -63,6 +65,17 @@ enum Paper {
         #[arg(long, value_name = "DIR", default_value = "lab/papers/amiri2016")]
         out: PathBuf,
     },
+    /// Nadimpalli, Vatsavayi: Detection and Prevention of Leaks in Anonymized Datasets, 2014
+    Nadimpalli2014 {
+        /// example, 7, dependencies, breach, or all
+        figure: String,
+        /// Where adult9_disc.csv is
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Where pages and plots go
+        #[arg(long, value_name = "DIR", default_value = "lab/papers/nadimpalli2014")]
+        out: PathBuf,
+    },
 }
 
 /// The size of synthetic data.
@@ -82,6 +95,7 @@ fn main() -> ExitCode {
         Paper::Terrovitis2012 { figure, data, scale, out } => terrovitis2012::run(&figure, data, scale, &out),
         Paper::Barakat2016 { figure, data, out } => barakat2016::run(&figure, &data, &out),
         Paper::Amiri2016 { figure, data, out } => amiri2016::run(&figure, &data, &out),
+        Paper::Nadimpalli2014 { figure, data, out } => nadimpalli2014::run(&figure, &data, &out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -38,9 +38,16 @@ use crate::verify::{custody_of, read_original};
 ///
 /// Of a split table the knowledge breach probability is told: how likely are all sensitive values of a person guessed by somebody
 /// who knows the group, and perhaps one of the values? A value that fills its group is certain. The release alone is enough.
+/// Beside it stands what somebody believes who knows how sensitive values go together: from --outside, a table of other people,
+/// or else from the release itself.
 ///
-/// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, or if values are
-/// likelier than --most-likely.
+/// With --dependencies, a table or a split table is searched for rules between columns that tell sensitive values: networks of
+/// quasi-identifiers, of sensitive columns and of both, Algorithm 1 of Nadimpalli and Vatsavayi, and which of its rules are more
+/// than chance. With --target, what follows for a person: how likely each sensitive value is for everybody, in the rows that fit,
+/// and with what else is known.
+///
+/// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, if values are likelier
+/// than --most-likely, or if more than --limit rules tell sensitive values.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -50,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     original: Option<PathBuf>,
     /// The custody folder [default: the one beside the release, if there is one]
-    #[arg(long, value_name = "DIR", requires = "original")]
+    #[arg(long, value_name = "DIR")]
     custody: Option<PathBuf>,
     /// Which attacks to run, with commas between
     #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',', default_values_t = AttackChoice::value_variants().to_vec())]
@@ -61,18 +68,24 @@ pub(crate) struct Args {
     /// How long worlds searches for each set of terms before it is left open
     #[arg(long, value_name = "N", default_value_t = Worlds::default().steps)]
     steps: u64,
-    /// How many certain statements are put up with
+    /// How many certain statements, or rules that tell sensitive values, are put up with
     #[arg(long, value_name = "N", default_value_t = 0)]
     limit: u64,
     /// Of a split table: how likely all sensitive values of a person may be guessed [default: what the claim promises]
     #[arg(long, value_name = "P")]
     most_likely: Option<f64>,
+    /// Of a split table: other people with the same sensitive columns, from whom the adversary learns how values go together
+    #[arg(long, value_name = "FILE", conflicts_with = "dependencies")]
+    outside: Option<PathBuf>,
     /// Show the terms of the statements, not just how many there are
     #[arg(long)]
     show_terms: bool,
-    /// Write whom the true statements are about to findings.csv in the custody folder, over an older one
-    #[arg(long, requires = "original")]
+    /// Write whom the true statements are about to findings.csv in the custody folder, or dependencies with their pictures to
+    /// dependencies.html, over an older one
+    #[arg(long)]
     keep: bool,
+    #[command(flatten)]
+    dependency: crate::dependency::Flags,
     #[command(flatten)]
     knowledge: KnowledgeFlags,
     #[command(flatten)]
@@ -85,7 +98,10 @@ Examples:
   disjoin attack out --attack cover,identity --show-terms
   disjoin attack out --original baskets.dat --keep
   disjoin attack out/release --original patients.csv --column diagnoses --json
-  disjoin attack split --most-likely 0.4";
+  disjoin attack split --most-likely 0.4
+  disjoin attack split --outside census.csv
+  disjoin attack table --dependencies --alpha 0.8 --network-svg network.svg
+  disjoin attack table --dependencies --target age=30-50,sex=F --known government=State --json";
 
 /// An attack, as the user writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -137,12 +153,23 @@ const SHOWN: usize = 10;
 const SHOWN_STATEMENTS: usize = 5;
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
-    if let Some(folder) = crate::split::release_of(&args.release)? {
-        return crate::split::attack(&folder, args.most_likely, args.limit, talk);
+    if args.dependency.is_given() {
+        return dependencies(args, talk);
     }
-    if args.most_likely.is_some() {
-        let problem = "is for split tables, and this is a release of another form";
-        return Err(Error::recipe("--most-likely", problem, "leave it out"));
+    if (args.keep || args.custody.is_some()) && args.original.is_none() {
+        let key = if args.keep { "--keep" } else { "--custody" };
+        let hint = "name the data that the release was made from: --original FILE";
+        return Err(Error::recipe(key, "needs the original, but for --dependencies", hint));
+    }
+    if let Some(folder) = crate::split::release_of(&args.release)? {
+        let outside = args.outside.as_deref();
+        return crate::split::attack(&folder, args.most_likely, args.limit, outside, &args.input, talk);
+    }
+    for (key, is_given) in [("--most-likely", args.most_likely.is_some()), ("--outside", args.outside.is_some())] {
+        if is_given {
+            let problem = "is for split tables, and this is a release of another form";
+            return Err(Error::recipe(key, problem, "leave it out"));
+        }
     }
     if let Some(folder) = crate::table::release_of(&args.release)? {
         let (original, custody) = (args.original.as_deref(), args.custody.as_deref());
@@ -199,6 +226,28 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         talk.print(&text(&report, args.show_terms))?;
     }
     Ok(if report.holds { Outcome::Holds } else { Outcome::Broken })
+}
+
+/// Looks for dependencies, in the forms that have columns.
+fn dependencies(args: &Args, talk: &Talk) -> Result<Outcome> {
+    let (folder, is_split) = match crate::split::release_of(&args.release)? {
+        Some(folder) => (folder, true),
+        None => match crate::table::release_of(&args.release)? {
+            Some(folder) => (folder, false),
+            None => {
+                let problem = "is for tables, and this is a release of sets";
+                return Err(Error::recipe("--dependencies", problem, "leave it out"));
+            }
+        },
+    };
+    let custody = match args.keep {
+        false => None,
+        true => Some(custody_of(args.custody.as_deref(), &folder).ok_or_else(|| {
+            let hint = "name the custody folder that disjoin protect wrote with --custody";
+            Error::recipe("--keep", "there is no custody folder beside the release", hint)
+        })?),
+    };
+    crate::dependency::attack(&folder, is_split, &args.dependency, args.limit, custody.as_deref(), talk)
 }
 
 fn read_truth<'r>(

@@ -7,6 +7,7 @@ mod attack;
 mod convert;
 mod database;
 mod demo;
+mod dependency;
 mod explain;
 mod generate;
 mod inspect;
@@ -92,7 +93,7 @@ enum Verb {
     Inspect(inspect::Args),
     Protect(Box<protect::Args>),
     Verify(verify::Args),
-    Attack(attack::Args),
+    Attack(Box<attack::Args>),
     Repair(repair::Args),
     Measure(measure::Args),
     Query(query::Args),

@@ -4,9 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use disjoin::attack::knowledge_breach::{Breach, BreachReport, knowledge_breach};
+use disjoin::attack::network_breach::{self, NetworkBreach, Source};
+use disjoin::data::Table;
+use disjoin::data::table::Role;
 use disjoin::measure::{SplitReport, TableOptions, measure_split};
 use disjoin::publish::report::SplitStory;
 use disjoin::publish::{Destination, SplitPackage, TableCustody, TableParameters, find_split_release, release_folder};
+use disjoin::read::rows::Declared;
 use disjoin::recipe::table;
 use disjoin::release::SplitClaim;
 use disjoin::release::generalized::form_of;
@@ -14,12 +18,16 @@ use disjoin::release::split::FORM;
 use disjoin::run::split::protect_split;
 use disjoin::verify::{TableTruth, open_split, verify_split};
 use disjoin::{Error, Result};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::Outcome;
-use crate::args::Input;
-use crate::table::{Original, read, verdict_text};
+use crate::args::{Input, name_of};
+use crate::table::{Original, dependencies_line, read, verdict_text};
 use crate::talk::{Talk, count, number, percent};
+
+/// By which a release is put together again to learn from it.
+const SEED: u64 = 0;
 
 /// How many groups are shown as text; --json has more.
 const SHOWN: usize = 10;
@@ -105,23 +113,60 @@ pub(crate) fn verify(
 }
 
 /// `disjoin attack` for a split table.
-pub(crate) fn attack(folder: &Path, most_likely: Option<f64>, most_certain: u64, talk: &Talk) -> Result<Outcome> {
+pub(crate) fn attack(
+    folder: &Path,
+    most_likely: Option<f64>,
+    most_certain: u64,
+    outside: Option<&Path>,
+    input: &Input,
+    talk: &Talk,
+) -> Result<Outcome> {
+    /// What is printed as JSON.
+    #[derive(Serialize)]
+    struct Report<'a> {
+        #[serde(flatten)]
+        breach: &'a BreachReport,
+        network: &'a NetworkBreach,
+    }
     if most_likely.is_some_and(|limit| !(limit > 0.0 && limit <= 1.0)) {
         return Err(Error::recipe("--most-likely", "must be above 0 and at most 1", "for example 0.4"));
     }
     let (claim, tables) = open_split(folder)?;
     talk.step("guessing sensitive values");
-    let mut report = knowledge_breach(&tables, most_likely.or(claim.breach_limit()))?;
-    report.holds = report.certain <= most_certain && report.above == 0;
+    let limit = most_likely.or(claim.breach_limit());
+    let mut report = knowledge_breach(&tables, limit)?;
+    let law = match outside {
+        Some(file) => {
+            let other = read_outside(file, &claim, input, talk)?;
+            network_breach::outside(&tables, &other, &name_of(file))?
+        }
+        None => network_breach::of_release(&tables, SEED)?,
+    };
+    let network = network_breach::network_breach(&tables, &law, limit)?;
+    // What somebody made of the release alone is a guess; what is known of other people is at hand.
+    let above = if outside.is_some() { network.above } else { 0 };
+    report.holds = report.certain <= most_certain && report.above == 0 && above == 0;
     if talk.is_json() {
-        talk.print_json(&report)?;
+        talk.print_json(&Report { breach: &report, network: &network })?;
     } else {
-        talk.print(&breach_text(&report, &claim))?;
+        talk.print(&breach_text(&report, &network, above, &claim))?;
     }
     Ok(if report.holds { Outcome::Holds } else { Outcome::Broken })
 }
 
-fn breach_text(report: &BreachReport, claim: &SplitClaim) -> String {
+/// Other people: their sensitive columns, and nothing else of them.
+fn read_outside(file: &Path, claim: &SplitClaim, input: &Input, talk: &Talk) -> Result<Table> {
+    let columns = claim.columns.iter().filter(|column| column.role == Role::Sensitive);
+    let declared = Declared {
+        roles: columns.clone().map(|column| (column.name.clone(), Role::Sensitive)).collect(),
+        rest: Some(Role::Identifier),
+        numeric: columns.filter(|column| column.numeric).map(|column| column.name.clone()).collect(),
+        ..Declared::default()
+    };
+    Ok(read(file, input, &declared, talk)?.0)
+}
+
+fn breach_text(report: &BreachReport, network: &NetworkBreach, above_network: u64, claim: &SplitClaim) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -141,6 +186,19 @@ fn breach_text(report: &BreachReport, claim: &SplitClaim) -> String {
     }
     for column in &report.columns {
         line(&format!("{}, if the group is known", column.column), &column.alone);
+    }
+    let source = match network.source {
+        Source::Release => "the release",
+        Source::Outside => "other people",
+    };
+    let rows = number(network.rows);
+    let _ = writeln!(text, "\n  by somebody who learned how values go together from {rows} rows of {source}");
+    let mut line = |known: &str, breach: &Breach| {
+        let _ = writeln!(text, "  {known:<44}{:>10.4}{:>10.4}", breach.worst, breach.mean);
+    };
+    line("all, if the group is known", &network.group_known);
+    if let Some(breach) = &network.value_known {
+        line("all others, if one of them is known, too", breach);
     }
     let worst = report.worst_groups.iter().filter(|group| {
         let likely = group.value_known.map_or(group.group_known.worst, |breach| breach.worst);
@@ -171,6 +229,10 @@ fn breach_text(report: &BreachReport, claim: &SplitClaim) -> String {
             }
             if let (true, Some(limit)) = (report.above > 0, limit) {
                 found.push(format!("{above} above {limit}"));
+            }
+            if let (true, Some(limit)) = (above_network > 0, limit) {
+                let groups = count(above_network, "group is", "groups are");
+                found.push(format!("{groups} above {limit} for those who know how values go together"));
             }
             writeln!(text, "\nThe release can be BREACHED: {}.", found.join("; "))
         }
@@ -287,6 +349,7 @@ fn story_text(story: &SplitStory, out: &Path) -> String {
             count(story.breach.certain, "value is", "values are")
         ),
     );
+    line("", dependencies_line(&story.dependencies));
     line(
         "utility",
         format!("sensitive values together are {:.4} from what their tables suggest", story.utility.joint.mean),

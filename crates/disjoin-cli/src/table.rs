@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use disjoin::attack::Surviving;
 use disjoin::data::{Partition, Table};
 use disjoin::measure::{TableOptions, TableReport, measure_table};
 use disjoin::protect::tabular::Method;
@@ -272,6 +273,7 @@ impl Flags {
                 knowledge_breach: self.knowledge_breach,
             },
             knowledge: Some(self.knowledge.knowledge()),
+            dependencies: table::Dependencies::default(),
             at_most: table::AtMost::default(),
         };
         table::resolve(&written, protect.k, Path::new(""), list_separator).map_err(as_flag)
@@ -645,6 +647,16 @@ fn measured_text(report: &TableReport) -> String {
     text
 }
 
+/// What a story tells of dependencies.
+pub(crate) fn dependencies_line(found: &Surviving) -> String {
+    format!(
+        "{} to sensitive values with a probability above {}, right about {}",
+        count(found.risks, "rule between columns leads", "rules between columns lead"),
+        found.alpha,
+        count(found.people, "person", "people")
+    )
+}
+
 /// Prints the story of a run with a table.
 pub(crate) fn tell(story: &TableStory, out: &Path, talk: &Talk) -> Result<Outcome> {
     if talk.is_json() {
@@ -701,6 +713,9 @@ fn story_text(story: &TableStory, out: &Path) -> String {
                 count(tried.loss.above, "is", "are")
             ),
         );
+    }
+    if let Some(found) = &story.dependencies {
+        line(if story.tried.is_some() { "" } else { "attack" }, dependencies_line(found));
     }
     line(
         "utility",

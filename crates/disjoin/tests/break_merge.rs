@@ -18,7 +18,7 @@ use disjoin::measure::{TableOptions, joint_loss, measure_split};
 use disjoin::protect::anatomy::{anatomize, anatomy, with_shares};
 use disjoin::protect::association_hiding::hide;
 use disjoin::protect::break_merge::{break_merge, identical_rows};
-use disjoin::protect::tabular::{Method, Params, anonymize};
+use disjoin::protect::tabular::{Method, Params, anonymize, settle_classes};
 use disjoin::publish::{Destination, KeptTable, SplitPackage, TableCustody, find_release, find_split_release};
 use disjoin::read::rows::{Declared, TableIntake};
 use disjoin::release::criteria::Criterion;
@@ -434,6 +434,38 @@ fn knowledge_breach_can_be_promised() {
         }
     }
     assert!(kept > 150, "{kept}");
+}
+
+/// A value that is written as what a class shows of all values: whoever reads the release sees one group.
+#[test]
+fn a_star_among_the_values_is_no_group_of_its_own() {
+    let words = |name: &str, role: Role, cells: &str| {
+        Column::words(
+            name,
+            role,
+            cells.chars().map(|cell| cell.to_string()).collect::<Vec<_>>().iter().map(|c| Some(c.as_str())),
+        )
+    };
+    let columns = vec![
+        words("where", Role::Quasi, "*****aabbbbbbbbb"),
+        words("one", Role::Sensitive, "xxxxxyzwabcdefgh"),
+        words("two", Role::Sensitive, "1234111156789abc"),
+        words("three", Role::Sensitive, "abcdabcdabcdabcd"),
+    ];
+    let table = Table::new(16, columns, None);
+    let mut made = Partition::default();
+    [&[0, 1, 2, 3][..], &[4, 5, 6, 7], &[8, 9, 10, 11, 12, 13, 14, 15]].iter().for_each(|rows| made.push(rows));
+    // 1/4 in each of the first two, and 5/8 5/8 in both together.
+    let criteria = [Criterion::KAnonymity { k: 2 }, Criterion::KnowledgeBreach { most: 0.3 }];
+    let (_, _, tables) = published(&break_merge(&table, &made).unwrap(), &criteria);
+    assert_eq!((tables.n_groups(), knowledge_breach(&tables, Some(0.3)).unwrap().above), (2, 1));
+
+    let groups = settle_classes(&table, &params(&criteria, 0.9), made).unwrap();
+    let split = break_merge(&table, &groups).unwrap();
+    let (claim, _, tables) = published(&split, &criteria);
+    assert_eq!(split.n_groups(), groups.len());
+    assert!(verify_split(&claim, &tables, None).holds);
+    assert_eq!(knowledge_breach(&tables, Some(0.3)).unwrap().above, 0);
 }
 
 /// Anatomy by its definition: nobody is left out, shares are at most 1/l, and groups are large enough.

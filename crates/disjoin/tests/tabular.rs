@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::data::{Hierarchy, Partition};
 use disjoin::error::Error;
+use disjoin::generate::people::{People, people};
 use disjoin::protect::tabular::{Method, Params, anonymize};
-use disjoin::reconstruct::background::Beliefs;
+use disjoin::reconstruct::background::{self, Beliefs, Knowledge};
 use disjoin::release::criteria::{Criterion, Distance};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -52,6 +53,24 @@ fn every_method_keeps_its_promise_where_beliefs_must_agree() {
         let beliefs = Criterion::Background { t: rng.random_range(0.01..0.6) };
         vec![Criterion::KAnonymity { k: rng.random_range(2..4) }, beliefs, criterion(rng)]
     });
+}
+
+#[test]
+fn a_refusal_says_which_criterion_is_in_the_way() {
+    let table = people(&People { rows: 400, quasi: 4, strength: 0.9, seed: 3 }).unwrap();
+    let beliefs = background::beliefs(&table, &Knowledge::default()).unwrap();
+    let criteria = vec![Criterion::KAnonymity { k: 4 }, Criterion::Background { t: 0.01 }];
+    let params = Params { method: Method::BetaPrimacy, criteria, most_removed: 0.01, seed: 1 };
+    let Err(Error::Infeasible { problem, hint }) = anonymize(&table, &params, Some(&beliefs)) else {
+        panic!("beliefs so near leave no classes")
+    };
+    assert!(problem.contains("of 400 rows") && problem.contains("at most 1.00 %"), "{problem}");
+    // Without the limit on beliefs nothing has to go; without k nothing either, as whoever is alone agrees with himself.
+    let without = |params: &Params| anonymize(&table, params, Some(&beliefs)).unwrap().removed.len();
+    let k_only = Params { criteria: vec![Criterion::KAnonymity { k: 4 }], ..params.clone() };
+    assert_eq!(without(&k_only), 0);
+    assert!(hint.contains("; without beliefs") && hint.contains(" 0.00 % are removed"), "{hint}");
+    assert!(hint.contains("--most-removed"), "{hint}");
 }
 
 /// Puts many tables through all methods.

@@ -3,6 +3,7 @@
 //! Every method of a comparison is asked for the same criteria, with the same beliefs, and may remove as many rows as it likes.
 
 mod attack;
+mod frontier;
 mod sweeps;
 
 use std::path::Path;
@@ -24,8 +25,13 @@ use crate::page::{Page, write_index};
 
 type Figure = fn(&[Data]) -> Result<Page>;
 
-const FIGURES: [(&str, Figure); 4] =
-    [("k", sweeps::over_k), ("beta", sweeps::over_beta), ("distance", sweeps::over_distance), ("attack", attack::page)];
+const FIGURES: [(&str, Figure); 5] = [
+    ("k", sweeps::over_k),
+    ("beta", sweeps::over_beta),
+    ("distance", sweeps::over_distance),
+    ("frontier", frontier::page),
+    ("attack", attack::page),
+];
 
 const METHODS: [Method; 7] = [
     Method::KPrimacy,
@@ -97,6 +103,12 @@ is believed have the same sensitive value, and beta-likeness forbids that. Rows 
 At first classes that failed at the last look were removed whole. As overall shares are those of the published rows, this made
 others fail: on Adult, at k = 10, beta = 3 and t = 0.2, beta-primacy removed 0.487 of the rows, Hilbert 0.610, k-primacy 0.068. Now
 they lose the rows that are too many: 0.055, 0.086 and 0.061. All methods have the same last look.
+
+beta-primacy, as the details were first filled in, lost more than Hilbert on Adult: 0.301 against 0.238 at k = 10, beta = 3, t =
+0.2. The cause: the largest class that can be drawn from a cluster has some value as often as it may be had, so any cut leaves a
+row too many on one side, and classes of up to 3,600 rows were never cut. Now a cut may leave such rows over, at a price, and it
+must be worth what smaller classes tell: lower the loss by a tenth where classes are small, by less where they are large. The price
+and the tenth were chosen after trials on Adult.
 ";
 
 /// A table, and what is believed of its rows.

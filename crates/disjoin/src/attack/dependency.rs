@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::generate::stream;
 use crate::reconstruct::network::independence::{Degrees, Statistic, test};
 use crate::reconstruct::network::infer::{MAX_CELLS, posterior};
-use crate::reconstruct::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb};
+use crate::reconstruct::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb, ics};
 
 /// How Algorithm 1 is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -188,6 +188,19 @@ impl Tabled {
     }
 }
 
+/// How networks are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Structure {
+    /// By hill climbing with the usual score: finds what there is from fewer rows.
+    HillClimbing,
+    /// As the paper does; separating sets have at most so many columns.
+    Ics {
+        /// The paper's figures need 0; Weka's default is 2.
+        max_cardinality: usize,
+    },
+}
+
 /// How dependencies are looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -199,7 +212,9 @@ pub struct Options {
     pub level: f64,
     /// How unlikely a cell must be by chance to be proposed.
     pub proposing: f64,
-    /// The most parents of a node in networks.
+    /// How networks are learned.
+    pub structure: Structure,
+    /// The most parents of a node in networks, by either way.
     pub max_parents: usize,
     /// Which rows are in which half.
     pub seed: u64,
@@ -209,7 +224,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { alpha: 0.5, min_support: 2, level: 0.05, proposing: 0.01, max_parents: 3, seed: 0, confirm: true }
+        Options {
+            alpha: 0.5,
+            min_support: 2,
+            level: 0.05,
+            proposing: 0.01,
+            structure: Structure::HillClimbing,
+            max_parents: 3,
+            seed: 0,
+            confirm: true,
+        }
     }
 }
 
@@ -274,17 +298,13 @@ pub fn dependencies(data: &Coded, options: &Options) -> Result<Found> {
     check_share("level", options.level)?;
     check_share("proposing", options.proposing)?;
     let logs = log_factorials(data.n_rows());
-    let climb = |data: &Coded| -> Result<Network> {
-        let climb = hill_climb::Options { max_parents: Some(options.max_parents), ..Default::default() };
-        Ok(hill_climb::learn(data, &climb)?.network)
-    };
-    let network = climb(data)?;
+    let network = learn(data, options)?;
     let detect_options = Detect { alpha: options.alpha, min_support: options.min_support, ..Detect::default() };
     let rules = detect(data, &network, &detect_options)?;
     let all = Part::new(data, network.clone());
     let (mut dependencies, proposed) = if options.confirm {
         let [a, b] = halves(data, options.seed)?;
-        let (a, b) = (Part::new(&a, climb(&a)?), Part::new(&b, climb(&b)?));
+        let (a, b) = (Part::new(&a, learn(&a, options)?), Part::new(&b, learn(&b, options)?));
         let (first, of_first) = confirm(&a, &b, &all, &logs, options)?;
         let (second, of_second) = confirm(&b, &a, &all, &logs, options)?;
         (union(first, second), [of_first, of_second])
@@ -306,6 +326,21 @@ pub fn dependencies(data: &Coded, options: &Options) -> Result<Found> {
         more(b).total_cmp(&more(a)).then_with(by_name)
     });
     Ok(Found { strengths: strengths(data, &network), network, rules, dependencies, proposed })
+}
+
+/// The network of some columns.
+pub fn learn(data: &Coded, options: &Options) -> Result<Network> {
+    let max_parents = Some(options.max_parents);
+    match options.structure {
+        Structure::HillClimbing => {
+            let climb = hill_climb::Options { max_parents, ..Default::default() };
+            Ok(hill_climb::learn(data, &climb)?.network)
+        }
+        Structure::Ics { max_cardinality } => {
+            let search = ics::Options { max_cardinality, max_parents, ..Default::default() };
+            Ok(ics::learn(data, &search)?.network)
+        }
+    }
 }
 
 /// How much each arrow tells beyond the other parents, in bits: the conditional mutual information, in the order of

@@ -4,8 +4,9 @@
 //! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
 //! before, see the original. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
 //! [`against_prior`], which is given the truth, whether that is any better than before; of split tables,
-//! [`knowledge_breach`](mod@knowledge_breach) says how likely sensitive values are guessed. [`dependency`] finds the rules between columns that a
-//! release still shows.
+//! [`knowledge_breach`](mod@knowledge_breach) says how likely sensitive values are guessed, and
+//! [`network_breach`](mod@network_breach) how likely by somebody who knows how they go together. [`dependency`] finds the rules
+//! between columns that rows show, and [`surviving`](mod@surviving) tells which of them a release still has.
 
 pub mod against_prior;
 pub mod background;
@@ -13,6 +14,7 @@ pub mod background_knowledge;
 pub mod dependency;
 pub mod judge;
 pub mod knowledge_breach;
+pub mod network_breach;
 
 pub mod closure;
 pub mod cover;
@@ -24,6 +26,7 @@ pub mod identity;
 pub mod reassociate;
 
 pub mod summary;
+pub mod surviving;
 
 use std::collections::HashSet;
 
@@ -39,6 +42,8 @@ pub use closure::Closure;
 pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
 pub use knowledge_breach::{BreachReport, knowledge_breach};
+pub use network_breach::{NetworkBreach, network_breach};
+pub use surviving::{Surviving, surviving};
 pub use worlds::Worlds;
 
 /// A way of getting more out of a release than was meant to be in it.

@@ -6,22 +6,22 @@ mod hierarchy;
 mod interest;
 pub mod mine;
 pub mod partition;
-pub mod risk;
 mod recoding;
+pub mod risk;
 mod support;
 pub mod table;
 mod transactions;
-
 pub mod utility_loss;
+
 pub use cell::Cell;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use interest::Interest;
 pub use mine::{Itemset, Mining, top_k};
 pub use partition::Partition;
+pub use recoding::Recoding;
 pub use risk::{Profile, Risk, TableRisk, profile, risk, rows_at_risk, table_risk};
 pub use support::{itemset_supports, supports};
-pub use recoding::Recoding;
 pub use table::Table;
 pub use transactions::{RecordId, Transactions};
 

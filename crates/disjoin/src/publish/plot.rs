@@ -161,11 +161,12 @@ pub fn by_rank(title: &str, x_label: &str, y_label: &str, values: &[f64], scale:
     plot.finish()
 }
 
-/// A picture as part of an HTML page: as wide as its place, without a namespace, which HTML knows, and with a description
-/// for those who do not see it.
+/// A picture as part of an HTML page: plots are as wide as their place, without a namespace, which HTML knows, and with a
+/// description for those who do not see it.
 pub fn inline(svg: &str, description: &str) -> String {
-    let size = format!(r#" xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}""#);
+    let size = format!(r#" width="{WIDTH}" height="{HEIGHT}""#);
     let described = format!("</title><desc>{}</desc>", escaped(description));
+    let svg = svg.replacen(r#" xmlns="http://www.w3.org/2000/svg""#, "", 1);
     svg.replacen(&size, "", 1).replacen("</title>", &described, 1)
 }
 

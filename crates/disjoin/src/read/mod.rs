@@ -12,8 +12,8 @@ mod jsonl;
 mod long;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod recognise;
 pub mod policy;
+mod recognise;
 pub mod rows;
 mod spmf;
 mod table;

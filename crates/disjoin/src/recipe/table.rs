@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::attack::dependency::Options;
 use crate::data::table::Role;
 use crate::error::{Error, Result};
 use crate::protect::tabular::{Method, Params};
@@ -57,8 +58,34 @@ pub struct Written {
     pub criteria: Criteria,
     /// What the adversary knows of how sensitive values go with quasi-identifiers.
     pub knowledge: Option<Knowledge>,
+    /// How dependencies between the columns of the release are looked for.
+    pub dependencies: Dependencies,
     /// The worst that is put up with; what is missing has no limit.
     pub at_most: AtMost,
+}
+
+/// How dependencies between columns are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dependencies {
+    /// Who has a sensitive value with a probability above it is at risk.
+    pub alpha: f64,
+    /// How likely it may be that anything is reported where columns are independent.
+    pub level: f64,
+}
+
+impl Default for Dependencies {
+    fn default() -> Self {
+        let Options { alpha, level, .. } = Options::default();
+        Dependencies { alpha, level }
+    }
+}
+
+impl Dependencies {
+    /// What the attack is asked.
+    pub fn options(&self) -> Options {
+        Options { alpha: self.alpha, level: self.level, ..Options::default() }
+    }
 }
 
 /// How quasi-identifiers and sensitive columns are published apart.
@@ -119,6 +146,8 @@ pub struct AtMost {
     pub privacy_loss: Option<f64>,
     /// Of a split table: how far sensitive values together are from what their tables suggest, on average over rows.
     pub joint_loss: Option<f64>,
+    /// How many rules between columns lead to a sensitive value with a probability above `table.dependencies.alpha`.
+    pub risks: Option<f64>,
 }
 
 /// What a recipe asks of a table, with nothing left open.
@@ -145,6 +174,8 @@ pub struct Table {
     pub seed: u64,
     /// What the adversary knows.
     pub knowledge: Knowledge,
+    /// How dependencies are looked for.
+    pub dependencies: Dependencies,
     /// The worst that is put up with.
     pub at_most: AtMost,
 }
@@ -207,6 +238,7 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
         // What Anatomy draws is what protects: nobody may guess it.
         seed: written.seed.unwrap_or_else(|| if written.split == Some(Splitting::Anatomy) { fresh_seed() } else { 1 }),
         knowledge,
+        dependencies: written.dependencies,
         at_most: written.at_most,
     };
     check_split(written)?;
@@ -222,10 +254,21 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
         ("table.at_most.query_error", table.at_most.query_error),
         ("table.at_most.privacy_loss", table.at_most.privacy_loss),
         ("table.at_most.joint_loss", table.at_most.joint_loss),
+        ("table.at_most.risks", table.at_most.risks),
     ] {
         if limit.is_some_and(|limit| !(limit >= 0.0 && limit.is_finite())) {
             return Err(Error::recipe(key, "must be 0 or more", "for example 0.1"));
         }
+    }
+    let Dependencies { alpha, level } = table.dependencies;
+    for (key, share) in [("table.dependencies.alpha", alpha), ("table.dependencies.level", level)] {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(Error::recipe(key, "must be from 0 to 1", "for example 0.05"));
+        }
+    }
+    if table.at_most.risks.is_some() && written.sensitive.is_empty() {
+        let problem = "is about sensitive columns, and there are none";
+        return Err(Error::recipe("table.at_most.risks", problem, "name them in table.sensitive, or remove the limit"));
     }
     Ok(table)
 }

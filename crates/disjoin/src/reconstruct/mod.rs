@@ -9,10 +9,11 @@
 //!   are placed independently. [`expectation`] is its mean in closed form, and [`reconstruct`](reconstruct()) draws
 //!   from it.
 //!
-//! [`Model`] is the release laid out for both.
+//! [`Model`] is the release laid out for both. Of split tables, [`deal`] draws a possible original.
 
 pub mod aware;
 pub mod background;
+mod dealt;
 mod estimate;
 mod fit;
 mod kind;
@@ -26,6 +27,7 @@ mod rounding;
 mod sample;
 
 pub use background::{Beliefs, jensen_shannon};
+pub use dealt::deal;
 pub(crate) use estimate::for_each_leaf;
 pub use estimate::{Estimate, estimate, expectation};
 pub(crate) use level::{Work, expected_in_leaf};

@@ -338,6 +338,26 @@ impl<'a> Judge<'a> {
 
     /// Criteria where only some rows are published: overall shares are theirs.
     pub fn over(criteria: &[Criterion], table: &'a Table, rows: impl IntoIterator<Item = u32>) -> Result<Self> {
+        let mut judge = Self::of_nothing(criteria, table)?;
+        let overall = judge.of(rows);
+        judge.set_overall(overall);
+        Ok(judge)
+    }
+
+    /// The same for rows whose classes were counted already.
+    pub fn over_counts(criteria: &[Criterion], table: &'a Table, classes: &[Histogram]) -> Result<Self> {
+        let mut judge = Self::of_nothing(criteria, table)?;
+        let mut overall = judge.empty();
+        for class in classes {
+            (overall.size, overall.with_set) = (overall.size + class.size, overall.with_set + class.with_set);
+            overall.counts.iter_mut().zip(&class.counts).for_each(|(sum, count)| *sum += count);
+        }
+        judge.set_overall(overall);
+        Ok(judge)
+    }
+
+    /// Criteria before anything is known of overall shares.
+    fn of_nothing(criteria: &[Criterion], table: &'a Table) -> Result<Self> {
         let columns = table.sensitive();
         for criterion in criteria {
             criterion.check()?;
@@ -361,10 +381,7 @@ impl<'a> Judge<'a> {
         let others = criteria.iter().filter(is_other).copied().collect();
         let sets = table.sets.as_ref().map(|sets| &sets.of_row[..]);
         let criteria = criteria.to_vec();
-        let mut judge = Judge { criteria, k, columns, sets, offsets, overall: Vec::new(), caps: None, others };
-        let overall = judge.of(rows);
-        judge.set_overall(overall);
-        Ok(judge)
+        Ok(Judge { criteria, k, columns, sets, offsets, overall: Vec::new(), caps: None, others })
     }
 
     fn check_distance(criterion: &Criterion, column: &Column) -> Result<()> {
@@ -460,6 +477,37 @@ impl<'a> Judge<'a> {
         let mut histogram = self.empty();
         rows.into_iter().for_each(|row| self.add(&mut histogram, row));
         histogram
+    }
+
+    /// The same of a list, column by column: what a column has stays at hand.
+    pub fn of_rows(&self, rows: &[u32]) -> Histogram {
+        let mut histogram = self.empty();
+        histogram.size = rows.len() as u32;
+        histogram.with_set = self.with_sets(rows);
+        for (column, &offset) in self.columns.iter().zip(&self.offsets) {
+            let (codes, counts) = (&column.codes, &mut histogram.counts[offset..]);
+            rows.iter().for_each(|&row| counts[codes[row as usize] as usize] += 1);
+        }
+        histogram
+    }
+
+    /// Takes rows out of one count, where they must be, and into another.
+    pub fn shift(&self, from: &mut Histogram, to: &mut Histogram, rows: &[u32]) {
+        let (n, with_set) = (rows.len() as u32, self.with_sets(rows));
+        (from.size, from.with_set) = (from.size - n, from.with_set - with_set);
+        (to.size, to.with_set) = (to.size + n, to.with_set + with_set);
+        for (column, &offset) in self.columns.iter().zip(&self.offsets) {
+            let (codes, less, more) = (&column.codes, &mut from.counts[offset..], &mut to.counts[offset..]);
+            for &row in rows {
+                let code = codes[row as usize] as usize;
+                less[code] -= 1;
+                more[code] += 1;
+            }
+        }
+    }
+
+    fn with_sets(&self, rows: &[u32]) -> u32 {
+        if self.sets.is_some() { rows.iter().map(|&row| self.with_set(row)).sum() } else { 0 }
     }
 
     /// One row more.

@@ -4,9 +4,10 @@
 //!             limits hold is told, not enforced: the story says so first
 //! Checked by: `tests/break_merge.rs`, crates/disjoin-cli/tests/break_merge.rs
 
-use super::table::asked;
+use super::table::{RISKS, asked, dependencies_of};
 use super::{Clock, ROUNDING, pages_of_split};
-use crate::attack::{BreachReport, knowledge_breach};
+use crate::attack::network_breach::of_release;
+use crate::attack::{BreachReport, Surviving, knowledge_breach, network_breach};
 use crate::data::rows_at_risk;
 use crate::data::table::Table;
 use crate::error::{Error, Result};
@@ -20,9 +21,13 @@ use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::table::Splitting;
 use crate::recipe::{self, Recipe};
 use crate::reconstruct::background::beliefs;
+use crate::reconstruct::deal;
 use crate::release::criteria::Criterion;
 use crate::release::split::{Split, SplitClaim};
 use crate::verify::{SplitBytes, TableTruth, parse_split, verify_split};
+
+/// By which a release is put together again, to see which dependencies are left.
+const SEED: u64 = 0;
 
 /// A split table with its claim.
 pub struct MadeSplit<'a> {
@@ -64,7 +69,13 @@ pub fn run_split_on(
         Ok((verify_split(&made.claim, &tables, Some(TableTruth { table, class_of: &class_of })), tables))
     })?;
     tell("guessing sensitive values");
-    let breach = clock.time("attack", || knowledge_breach(&tables, made.claim.breach_limit()))?;
+    let (breach, by_network) = clock.time("attack", || -> Result<_> {
+        let limit = made.claim.breach_limit();
+        let law = of_release(&tables, SEED)?;
+        Ok((knowledge_breach(&tables, limit)?, network_breach(&tables, &law, limit)?))
+    })?;
+    tell("looking for dependencies between columns");
+    let dependencies = clock.time("attack", || dependencies_of(&deal(&tables, SEED)?, false, asked))?;
     tell("measuring what is left");
     let options = TableOptions {
         k: recipe.protect.k,
@@ -74,7 +85,7 @@ pub fn run_split_on(
     };
     let exact = made.split.is_exact();
     let utility = clock.time("measure", || measure_split(table, &made.split.partition(), exact, &options));
-    let limits = limits(asked, &utility, &breach);
+    let limits = limits(asked, &utility, &breach, &dependencies);
     let holds = verdict.holds && breach.holds && limits.iter().all(|limit| limit.holds);
     let story = SplitStory {
         recipe: recipe.clone(),
@@ -83,6 +94,8 @@ pub fn run_split_on(
         claim: made.claim,
         verdict,
         breach,
+        by_network,
+        dependencies,
         utility,
         limits,
         holds,
@@ -149,7 +162,12 @@ pub fn bytes_of(split: &Split<'_>) -> Result<SplitBytes> {
     Ok(bytes)
 }
 
-fn limits(asked: &recipe::table::Table, utility: &SplitReport, breach: &BreachReport) -> Vec<Limit> {
+fn limits(
+    asked: &recipe::table::Table,
+    utility: &SplitReport,
+    breach: &BreachReport,
+    dependencies: &Surviving,
+) -> Vec<Limit> {
     let limit = |key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>| {
         let (at_most, value) = (at_most?, value?);
         let (key, meaning) = (key.to_owned(), meaning.to_owned());
@@ -176,6 +194,7 @@ fn limits(asked: &recipe::table::Table, utility: &SplitReport, breach: &BreachRe
             at_most.joint_loss,
             Some(utility.joint.mean),
         ),
+        limit(RISKS.0, RISKS.1, at_most.risks, Some(dependencies.risks as f64)),
     ]
     .into_iter()
     .flatten()

@@ -5,6 +5,7 @@
 //! Checked by: `crates/disjoin-cli/tests/table.rs`
 
 use super::{Clock, ROUNDING, pages_of, parameters};
+use crate::attack::surviving::{Published, Surviving, surviving};
 use crate::attack::{Before, ClassView, Inference, gain, loss, posteriors};
 use crate::data::table::{Role, Table};
 use crate::data::{Partition, rows_at_risk};
@@ -70,13 +71,20 @@ pub fn run_table_on(
     let shown = made.hidden.as_ref().map_or(table, |hidden| &hidden.table);
     let data = Generalized::new(shown, &made.partition);
     tell("proving the promise");
-    let (verdict, sets) = clock.time("verify", || prove(&made, &data, table))?;
+    let (verdict, sets, published) = clock.time("verify", || prove(&made, &data, table))?;
     // Where rules were hidden, classes do not tell the values that the attack counts on.
     let tried = match table.sensitive().is_empty() || made.hidden.is_some() {
         true => None,
         false => {
             tell("attacking with background knowledge");
             Some(clock.time("attack", || attack_table(table, &made.partition, &asked.knowledge))?)
+        }
+    };
+    let dependencies = match table.sensitive().is_empty() {
+        true => None,
+        false => {
+            tell("looking for dependencies between columns");
+            Some(clock.time("attack", || dependencies_of(&published, true, asked))?)
         }
     };
     tell("measuring what is left");
@@ -87,7 +95,7 @@ pub fn run_table_on(
         ..TableOptions::default()
     };
     let utility = clock.time("measure", || measure_table(table, &made.partition, &options));
-    let limits = limits(asked, &utility, tried.as_ref());
+    let limits = limits(asked, &utility, tried.as_ref(), dependencies.as_ref());
     let kept = verdict.holds && sets.as_ref().is_none_or(|sets| sets.holds);
     let holds = kept && limits.iter().all(|limit| limit.holds);
     let story = TableStory {
@@ -99,6 +107,7 @@ pub fn run_table_on(
         sets,
         kept,
         tried,
+        dependencies,
         utility,
         limits,
         holds,
@@ -120,8 +129,12 @@ pub fn run_table_on(
     Ok(story)
 }
 
-/// Reads what will be published as anybody would, and checks it, also against the original.
-fn prove(made: &MadeTable, data: &Generalized<'_>, table: &Table) -> Result<(TableVerdict, Option<SetsVerdict>)> {
+/// Reads what will be published as anybody would, and checks it, also against the original. What was read is returned as well.
+fn prove(
+    made: &MadeTable,
+    data: &Generalized<'_>,
+    table: &Table,
+) -> Result<(TableVerdict, Option<SetsVerdict>, Table)> {
     let in_memory = |_| Error::Internal("writing to memory does not fail");
     let mut text = Vec::new();
     data.write(&mut text).map_err(in_memory)?;
@@ -129,13 +142,13 @@ fn prove(made: &MadeTable, data: &Generalized<'_>, table: &Table) -> Result<(Tab
     let class_of = data.class_of();
     let verdict = verify_table(&made.claim, &published, Some(TableTruth { table, class_of: &class_of }));
     let (Some(sets), Some(told), Some(column)) = (&made.sets, &made.claim.sets, &table.sets) else {
-        return Ok((verdict, None));
+        return Ok((verdict, None, published));
     };
     let mut text = Vec::new();
     class_sets::write(sets, &mut text).map_err(in_memory)?;
     let original = published_sets(column, &class_of);
     let sets = verify_sets_in(told, &published, class_sets::FILE_NAME, || Ok(&text[..]), Some(&original))?;
-    Ok((verdict, Some(sets)))
+    Ok((verdict, Some(sets), published))
 }
 
 pub(super) fn asked(recipe: &Recipe) -> Result<&recipe::table::Table> {
@@ -219,22 +232,49 @@ pub fn attack_table(table: &Table, partition: &Partition, knowledge: &Knowledge)
     })
 }
 
-fn limits(asked: &recipe::table::Table, utility: &crate::measure::TableReport, tried: Option<&Tried>) -> Vec<Limit> {
+/// Which dependencies survive in a table that somebody sees; `are_rows` if its rows are those of people.
+pub(super) fn dependencies_of(seen: &Table, are_rows: bool, asked: &recipe::table::Table) -> Result<Surviving> {
+    let published = Published::new(seen, are_rows)?;
+    let limit = asked.at_most.risks.map(|risks| risks as u64);
+    surviving(&published, &asked.dependencies.options(), limit)
+}
+
+/// What is limited of dependencies.
+pub(super) const RISKS: (&str, &str) =
+    ("table.at_most.risks", "the number of rules between columns that tell sensitive values");
+
+fn limits(
+    asked: &recipe::table::Table,
+    utility: &crate::measure::TableReport,
+    tried: Option<&Tried>,
+    dependencies: Option<&Surviving>,
+) -> Vec<Limit> {
     let limit = |key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>| {
         let (at_most, value) = (at_most?, value?);
-        let (key, meaning) = (format!("table.at_most.{key}"), meaning.to_owned());
+        let (key, meaning) = (key.to_owned(), meaning.to_owned());
         Some(Limit { key, meaning, at_most, value, holds: value <= at_most + ROUNDING })
     };
     let at_most = &asked.at_most;
     [
-        limit("loss", "the mean loss of a cell, removed rows counting as lost", at_most.loss, Some(utility.gcp_all)),
-        limit("query_error", "the median relative error of counts", at_most.query_error, utility.queries.median),
         limit(
-            "privacy_loss",
+            "table.at_most.loss",
+            "the mean loss of a cell, removed rows counting as lost",
+            at_most.loss,
+            Some(utility.gcp_all),
+        ),
+        limit(
+            "table.at_most.query_error",
+            "the median relative error of counts",
+            at_most.query_error,
+            utility.queries.median,
+        ),
+        limit(
+            "table.at_most.privacy_loss",
             "how much beliefs about a person change on average, in bits",
             at_most.privacy_loss,
             tried.map(|tried| tried.loss.mean),
         ),
+        limit(RISKS.0, RISKS.1, at_most.risks, dependencies.map(|found| found.risks as f64)),
     ]
     .into_iter()
     .flatten()

@@ -7,20 +7,23 @@
 //! N = sum of min(c_i, floor(f(p_i) N)),   by iteration from N = |C|
 //! ```
 //!
-//! That class is cut at the median of its widest column. Where no such cut holds, the rows of each sensitive value are cut at
-//! their own median: both sides then have nearly the shares of the whole.
+//! That class is cut in two along a column, the rows of each sensitive value at their own median: both sides then have nearly the
+//! shares of the whole, so seeing them tells hardly more than seeing the whole. Of all columns the one that loses least is taken.
 //!
 //! Paper:      amiri2016, section 1 (beta-likeness-primacy; the details are ours)
 //! Promises:   every class holds, with overall shares those of the rows drawn, and beliefs about its rows agree. N is the largest
 //!             there is
-//! Departs:    the overall shares p are those of the rows drawn, so clusters are drawn from again until all hold; of a value with too many rows those furthest from the middle of the cluster are left over. With several sensitive
-//!             columns each is drawn for in turn, until nothing changes. A cut must lower the loss
-//! Cost:       O(n log n) for each level of cuts, times the number of columns that are tried
+//! Departs:    the overall shares p are those of the rows drawn, so clusters are drawn from again until all hold; of a value with
+//!             too many rows those furthest from the middle of the cluster are left over. With several sensitive columns each is
+//!             drawn for in turn, until nothing changes. A value that is as frequent as it may be has an odd row too many on one
+//!             side of every cut: such rows are left over, at a price, or the largest class of a cluster could never be cut. A cut
+//!             must pay (`WORTH`). Plain cuts at the median are not tried: they tell more
+//! Cost:       O(n log n) for each level of cuts and column
 //! Checked by: tests/background.rs; tests in this file
 
 use rayon::prelude::*;
 
-use super::trim::place;
+use super::trim::{place, trim};
 use super::{Problem, agglomerate};
 use crate::data::Partition;
 use crate::data::table::Column;
@@ -31,10 +34,21 @@ use crate::release::criteria::ROUNDING;
 /// Draws are repeated so often at most; what then fails is settled later.
 const ROUNDS: usize = 100;
 
+/// What a row that is left over costs, in rows that lose all they have: it may fit nowhere, and then moves the overall shares.
+const LEFT_OVER: f64 = 2.0;
+
+/// A cut of a class of at most `SMALL` times k rows must lower the loss by this share of it, one of a class twice as large by half
+/// of that, and so on: what the shares of a class tell of one of its rows falls as its size grows, and what is gained must be worth it.
+const WORTH: f64 = 0.1;
+const SMALL: f64 = 4.0;
+
 pub(super) fn partition(problem: &Problem<'_>) -> Result<Partition> {
     let Drawn { problem, parts, mut leftover } = draw(problem)?;
-    let cut: Vec<Vec<Vec<u32>>> = parts.into_par_iter().map(|rows| cut(&problem, rows)).collect();
-    let mut classes: Vec<Vec<u32>> = cut.into_iter().flatten().collect();
+    let mut classes = Vec::new();
+    for (of_part, aside) in parts.into_par_iter().map(|rows| cut(&problem, rows)).collect::<Vec<_>>() {
+        classes.extend(of_part);
+        leftover.extend(aside);
+    }
     leftover.sort_unstable();
     let removed = place(&problem, &problem.judge, &mut classes, leftover, f64::INFINITY);
     let mut partition = Partition::default();
@@ -150,52 +164,54 @@ fn from_middle(problem: &Problem<'_>, rows: &[u32]) -> Vec<f64> {
     distances
 }
 
-/// Cuts a class that holds into classes that hold, until none can be cut.
-fn cut(problem: &Problem<'_>, rows: Vec<u32>) -> Vec<Vec<u32>> {
-    let Some((left, right)) = halves(problem, &rows) else { return vec![rows] };
-    let (mut left, right) = rayon::join(|| cut(problem, left), || cut(problem, right));
-    left.extend(right);
-    left
+/// Cuts a class that holds into classes that hold, for as long as that pays; and the rows left over.
+fn cut(problem: &Problem<'_>, rows: Vec<u32>) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let Some(Halves { left, right, mut aside, .. }) = halves(problem, &rows) else { return (vec![rows], Vec::new()) };
+    let ((mut classes, of_left), (others, of_right)) = rayon::join(|| cut(problem, left), || cut(problem, right));
+    classes.extend(others);
+    aside.extend(of_left);
+    aside.extend(of_right);
+    (classes, aside)
 }
 
-/// Two parts that hold and lose less, by the widest column where that can be done.
-fn halves(problem: &Problem<'_>, rows: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
+/// A class cut in two.
+struct Halves {
+    left: Vec<u32>,
+    right: Vec<u32>,
+    /// Rows that fit on neither side.
+    aside: Vec<u32>,
+    /// The penalty of all of them.
+    loss: f64,
+}
+
+/// The best cut that holds and pays.
+fn halves(problem: &Problem<'_>, rows: &[u32]) -> Option<Halves> {
     if rows.len() < 2 * problem.judge.k() as usize || rows.len() < 2 {
         return None;
     }
-    let mut columns: Vec<(f64, usize)> =
-        problem.quasi.iter().enumerate().map(|(at, column)| (width(column, rows), at)).collect();
-    columns.retain(|(width, _)| *width > 0.0);
-    columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let sorted = |at: usize| {
-        let column = problem.quasi[at];
+    let penalty = |rows: &[u32]| rows.len() as f64 * problem.loss(rows);
+    let of_row_left_over = LEFT_OVER * problem.quasi.len() as f64;
+    // Parts of rows that hold stay within what the whole agrees on: beliefs need not be looked at.
+    let holds = |part: &[u32]| !part.is_empty() && problem.judge.holds(&problem.judge.of(part.iter().copied()));
+    let along = |column: &&Column| {
         let mut sorted = rows.to_vec();
         sorted.sort_unstable_by_key(|&row| (order(column, row), row));
-        sorted
+        let [first, .., last] = sorted[..] else { return None };
+        if order(column, first) == order(column, last) {
+            return None;
+        }
+        let (mut left, mut right) = deal(problem, &sorted);
+        let mut aside = trim(problem, &problem.judge, &mut left);
+        aside.extend(trim(problem, &problem.judge, &mut right));
+        if !holds(&left) || !holds(&right) {
+            return None;
+        }
+        let loss = penalty(&left) + penalty(&right) + aside.len() as f64 * of_row_left_over;
+        Some(Halves { left, right, aside, loss })
     };
-    // Parts of rows that hold stay within what the whole agrees on: beliefs need not be looked at.
-    let holds = |part: &[u32]| problem.judge.holds(&problem.judge.of(part.iter().copied()));
-    let whole = rows.len() as f64 * problem.loss(rows);
-    let is_less = |left: &[u32], right: &[u32]| {
-        let loss = left.len() as f64 * problem.loss(left) + right.len() as f64 * problem.loss(right);
-        loss < whole - ROUNDING * whole.max(1.0)
-    };
-    let plain = |&(_, at): &(f64, usize)| {
-        let sorted = sorted(at);
-        let (left, right) = sorted.split_at(middle(problem.quasi[at], &sorted)?);
-        (holds(left) && holds(right)).then(|| (left.to_vec(), right.to_vec()))
-    };
-    let by_value = |&(_, at): &(f64, usize)| {
-        let (left, right) = deal(problem, &sorted(at));
-        (holds(&left) && holds(&right) && is_less(&left, &right)).then_some((left, right))
-    };
-    columns.iter().find_map(plain).or_else(|| columns.iter().find_map(by_value))
-}
-
-/// The loss of the cell of a column.
-fn width(column: &Column, rows: &[u32]) -> f64 {
-    use crate::data::Cell;
-    Cell::cover(&column.domain, rows.iter().map(|&row| column.codes[row as usize])).loss(&column.domain)
+    let best = problem.quasi.iter().filter_map(along).min_by(|a, b| a.loss.total_cmp(&b.loss))?;
+    let worth = WORTH * (SMALL * f64::from(problem.judge.k()) / rows.len() as f64).min(1.0);
+    (best.loss < (1.0 - worth) * penalty(rows)).then_some(best)
 }
 
 /// Where a row stands along a column: by number, along the hierarchy, or by text.
@@ -206,18 +222,6 @@ fn order(column: &Column, row: u32) -> u32 {
             hierarchy.position(code)
         }
         _ => code,
-    }
-}
-
-/// The place nearest to the middle of sorted rows where the value changes.
-fn middle(column: &Column, sorted: &[u32]) -> Option<usize> {
-    let half = sorted.len() / 2;
-    let changes = |at: &usize| order(column, sorted[at - 1]) != order(column, sorted[*at]);
-    let below = (1..=half).rev().find(changes);
-    let above = (half + 1..sorted.len()).find(changes);
-    match (below, above) {
-        (Some(below), Some(above)) if half - below <= above - half => Some(below),
-        (below, above) => above.or(below),
     }
 }
 

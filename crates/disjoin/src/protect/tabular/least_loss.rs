@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::agglomerate::{self, Clusters};
-use super::extent::{Extent, Shape};
+use super::extent::Shape;
 use super::trim::{fitting, place, trim};
 use super::{Problem, peel};
 use crate::data::Partition;
@@ -236,7 +236,7 @@ impl Task<'_> {
     fn count(&self, rows: &[u32]) -> Histogram {
         match self.judge.is_size_only() {
             true => Histogram { size: rows.len() as u32, ..Histogram::default() },
-            false => self.judge.of(rows.iter().copied()),
+            false => self.judge.of_rows(rows),
         }
     }
 
@@ -259,9 +259,7 @@ impl Task<'_> {
 
     fn loss(&self, column: usize, tally: &Tally) -> f64 {
         let shape = &self.problem.shapes[column];
-        let mut extent = Extent::Nothing;
-        tally.codes.iter().for_each(|&code| shape.include(&mut extent, code));
-        shape.loss(&extent)
+        shape.loss(&shape.cover(tally.codes.iter().copied()))
     }
 
     /// The promising cuts of a column, by what this column alone loses.
@@ -328,10 +326,7 @@ impl Task<'_> {
             return;
         }
         for &part in groups.parts(group) {
-            for &row in groups.tally.rows_of(part) {
-                self.judge.remove(from, row);
-                self.judge.add(to, row);
-            }
+            self.judge.shift(from, to, groups.tally.rows_of(part));
         }
     }
 }
@@ -464,8 +459,7 @@ impl<'t> Groups<'t> {
     /// Values below the same child of the lowest label above all are a group.
     fn of_tree(shape: &'t Shape<'_>, tally: &'t Tally, loss: f64, is_number: bool) -> Self {
         let mut groups: Vec<(u32, Vec<usize>)> = Vec::new();
-        let mut extent = Extent::Nothing;
-        tally.codes.iter().for_each(|&code| shape.include(&mut extent, code));
+        let extent = shape.cover(tally.codes.iter().copied());
         let mut by_child: Vec<(u32, usize)> =
             tally.codes.iter().map(|&code| shape.child_below(&extent, code)).zip(0..).collect();
         by_child.sort_unstable();
@@ -480,11 +474,8 @@ impl<'t> Groups<'t> {
             true => groups.sort_by_key(|(_, parts)| parts[0]),
             false => groups.sort_by_key(|(_, parts)| (u32::MAX - size(parts), parts[0])),
         }
-        let own = |(_, parts): &(u32, Vec<usize>)| {
-            let mut extent = Extent::Nothing;
-            parts.iter().for_each(|&part| shape.include(&mut extent, tally.codes[part]));
-            shape.loss(&extent)
-        };
+        let own =
+            |(_, parts): &(u32, Vec<usize>)| shape.loss(&shape.cover(parts.iter().map(|&part| tally.codes[part])));
         let losses = groups.iter().map(own).collect();
         let sizes = groups.iter().map(|(_, parts)| size(parts)).collect();
         let (mut order, mut ends) = (Vec::new(), Vec::new());

@@ -109,22 +109,50 @@ pub struct Params {
 pub fn anonymize(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> Result<Partition> {
     let problem = Problem::new(table, params, beliefs)?;
     settle::check_feasible(&problem)?;
+    match attempt(&problem, params) {
+        Err(Error::Infeasible { problem, hint }) => {
+            Err(Error::Infeasible { problem, hint: format!("{hint}{}", without_each(table, params, beliefs)) })
+        }
+        made => made,
+    }
+}
+
+/// Classes by the method asked for, looked at once more.
+fn attempt(problem: &Problem<'_>, params: &Params) -> Result<Partition> {
     let partition = match params.method {
-        Method::LeastLoss => least_loss::partition(&problem, params.most_removed),
-        Method::Mondrian => mondrian::partition(&problem, mondrian::Cut::Strict),
-        Method::MondrianRelaxed => mondrian::partition(&problem, mondrian::Cut::Relaxed),
-        Method::Lattice => lattice::partition(&problem, params.most_removed),
-        Method::Mdav => mdav::partition(&problem),
-        Method::Sorted => mdav::sorted(&problem),
-        Method::MicroaggregationMerge => soria_comas::merge(&problem),
-        Method::MicroaggregationSwap => soria_comas::swap(&problem),
-        Method::ClosenessFirst => soria_comas::closeness_first(&problem),
-        Method::Hilbert => hilbert::partition(&problem),
-        Method::Burel => burel::partition(&problem),
-        Method::KPrimacy => k_primacy::partition(&problem),
-        Method::BetaPrimacy => beta_primacy::partition(&problem),
+        Method::LeastLoss => least_loss::partition(problem, params.most_removed),
+        Method::Mondrian => mondrian::partition(problem, mondrian::Cut::Strict),
+        Method::MondrianRelaxed => mondrian::partition(problem, mondrian::Cut::Relaxed),
+        Method::Lattice => lattice::partition(problem, params.most_removed),
+        Method::Mdav => mdav::partition(problem),
+        Method::Sorted => mdav::sorted(problem),
+        Method::MicroaggregationMerge => soria_comas::merge(problem),
+        Method::MicroaggregationSwap => soria_comas::swap(problem),
+        Method::ClosenessFirst => soria_comas::closeness_first(problem),
+        Method::Hilbert => hilbert::partition(problem),
+        Method::Burel => burel::partition(problem),
+        Method::KPrimacy => k_primacy::partition(problem),
+        Method::BetaPrimacy => beta_primacy::partition(problem),
     }?;
-    settle::settle(&problem, partition, params.most_removed)
+    settle::settle(problem, partition, params.most_removed)
+}
+
+/// How many rows would be removed if one of several criteria were not asked for: which of them is in the way.
+fn without_each(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> String {
+    let share_without = |at: usize| {
+        let mut criteria = params.criteria.clone();
+        let left_out = criteria.remove(at);
+        let fewer = Params { criteria, most_removed: 1.0, ..params.clone() };
+        let made = Problem::new(table, &fewer, beliefs).and_then(|problem| attempt(&problem, &fewer)).ok()?;
+        Some((left_out.text(), made.removed.len() as f64 / table.n_rows().max(1) as f64))
+    };
+    if params.criteria.len() < 2 {
+        return String::new();
+    }
+    (0..params.criteria.len())
+        .filter_map(share_without)
+        .map(|(criterion, share)| format!("; without {criterion} {:.2} % are removed", 100.0 * share))
+        .collect()
 }
 
 /// Classes that were made elsewhere, looked at once more: those that fail are merged with others or removed.
@@ -175,7 +203,7 @@ impl<'a> Problem<'a> {
 
     /// Whether these rows may be a class.
     pub fn holds(&self, rows: &[u32]) -> bool {
-        let counts = || self.judge.holds(&self.judge.of(rows.iter().copied()));
+        let counts = || self.judge.holds(&self.judge.of_rows(rows));
         rows.len() >= self.judge.k() as usize && (self.judge.is_size_only() || counts()) && self.agrees(rows)
     }
 

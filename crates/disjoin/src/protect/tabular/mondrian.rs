@@ -58,7 +58,7 @@ fn part(problem: &Problem<'_>, cut: Cut, rows: &[u32]) -> Option<Vec<Vec<u32>>> 
         .filter(|(width, _)| *width > 0.0)
         .collect();
     widths.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let holds = |rows: &Vec<u32>| problem.judge.holds(&problem.judge.of(rows.iter().copied()));
+    let holds = |rows: &Vec<u32>| problem.judge.holds(&problem.judge.of_rows(rows));
     widths
         .into_iter()
         .map(|(_, column)| cut_column(problem, cut, column, rows))

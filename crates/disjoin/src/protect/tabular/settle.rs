@@ -16,7 +16,7 @@ use super::Problem;
 use super::trim::trim;
 use crate::data::Partition;
 use crate::error::{Error, Result};
-use crate::release::criteria::{Criterion, Judge};
+use crate::release::criteria::{Criterion, Histogram, Judge};
 
 /// So many of the cheapest partners of a failing class are tried.
 const TRIED: usize = 50;
@@ -29,10 +29,19 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
         if problem.beliefs.is_some() || problem.judge.is_joint() {
             classes = seen_as_one(problem, classes, levels.as_deref());
         }
-        let published = classes.iter().flatten().copied();
-        let judge = Judge::over(problem.judge.criteria(), problem.table, published)?;
-        let holds = |rows: &[u32]| judge.holds(&judge.of(rows.iter().copied())) && problem.agrees(rows);
-        let fails: Vec<bool> = classes.par_iter().map(|rows| !holds(rows)).collect();
+        let counted = count_all(problem, &classes);
+        let judge = match &counted {
+            Some(counts) => Judge::over_counts(problem.judge.criteria(), problem.table, counts)?,
+            None => Judge::over(problem.judge.criteria(), problem.table, classes.iter().flatten().copied())?,
+        };
+        let holds = |rows: &[u32]| judge.holds(&judge.of_rows(rows)) && problem.agrees(rows);
+        let fails: Vec<bool> = match &counted {
+            Some(counts) => {
+                let fails = |(rows, counts): (&Vec<u32>, &_)| !(judge.holds(counts) && problem.agrees(rows));
+                classes.par_iter().zip(counts).map(fails).collect()
+            }
+            None => classes.par_iter().map(|rows| !holds(rows)).collect(),
+        };
         if !fails.contains(&true) {
             break;
         }
@@ -72,27 +81,59 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
     Ok(settled)
 }
 
-/// Classes that show the same cells are one to whoever reads the release. Criteria hold for two together if they do for each;
-/// that beliefs are near does not, nor what looks at several columns at once.
-fn seen_as_one(problem: &Problem<'_>, classes: Vec<Vec<u32>>, levels: Option<&[u32]>) -> Vec<Vec<u32>> {
-    let mut shown = Partition::default();
-    shown.levels = levels.map(<[u32]>::to_vec);
-    classes.iter().for_each(|rows| shown.push(rows));
-    let mut place = HashMap::new();
-    let mut seen: Vec<Vec<u32>> = Vec::with_capacity(classes.len());
-    for (rows, cells) in classes.into_iter().zip(shown.cells(problem.table)) {
-        match place.get(&cells) {
-            Some(&at) => {
-                let same: &mut Vec<u32> = &mut seen[at];
-                same.extend(rows);
-            }
-            None => {
-                place.insert(cells, seen.len());
-                seen.push(rows);
-            }
+/// The counts of all classes, if they take no more room than a column does. In the order of the table, not of the classes: with
+/// millions of rows the next one of a class is far away, and every look at it would wait for memory.
+fn count_all(problem: &Problem<'_>, classes: &[Vec<u32>]) -> Option<Vec<Histogram>> {
+    let (judge, n_rows) = (&problem.judge, problem.table.n_rows());
+    let empty = judge.empty();
+    if judge.has_sets() || classes.len().saturating_mul(empty.counts.len()) > n_rows {
+        return None;
+    }
+    let sized = |rows: &Vec<u32>| Histogram { size: rows.len() as u32, ..empty.clone() };
+    let mut counts: Vec<Histogram> = classes.iter().map(sized).collect();
+    // Rows of no class are counted for one more, which nobody asks for.
+    let mut class_of = vec![classes.len() as u32; n_rows];
+    for (class, rows) in classes.iter().enumerate() {
+        rows.iter().for_each(|&row| class_of[row as usize] = class as u32);
+    }
+    for (at, column) in judge.columns().iter().enumerate() {
+        let (of, n_codes) = (judge.counts_of(at), column.domain.n_codes());
+        let mut found = vec![0_u32; (classes.len() + 1) * n_codes];
+        for (&class, &code) in class_of.iter().zip(&column.codes) {
+            found[class as usize * n_codes + code as usize] += 1;
+        }
+        for (counts, found) in counts.iter_mut().zip(found.chunks(n_codes.max(1))) {
+            counts.counts[of.clone()].copy_from_slice(found);
         }
     }
-    seen
+    Some(counts)
+}
+
+/// Classes that show the same texts are one to whoever reads the release, also where a value is written as the cell that stands
+/// for all. Criteria hold for two together if they do for each; that beliefs are near does not, nor what looks at several
+/// columns at once.
+fn seen_as_one(problem: &Problem<'_>, mut classes: Vec<Vec<u32>>, levels: Option<&[u32]>) -> Vec<Vec<u32>> {
+    // What became one may show what another does. Every round but the last leaves fewer classes.
+    loop {
+        let before = classes.len();
+        let mut shown = Partition::default();
+        shown.levels = levels.map(<[u32]>::to_vec);
+        classes.iter().for_each(|rows| shown.push(rows));
+        let mut place: HashMap<Vec<String>, usize> = HashMap::new();
+        let mut seen: Vec<Vec<u32>> = Vec::with_capacity(before);
+        for (rows, cells) in classes.into_iter().zip(shown.cells(problem.table)) {
+            let texts = cells.iter().zip(&problem.quasi).map(|(cell, column)| cell.text(&column.domain)).collect();
+            let at = *place.entry(texts).or_insert(seen.len());
+            match seen.get_mut(at) {
+                Some(same) => same.extend(rows),
+                None => seen.push(rows),
+            }
+        }
+        classes = seen;
+        if classes.len() == before {
+            return classes;
+        }
+    }
 }
 
 /// The class that becomes one with these rows at the least cost, among those with which the criteria hold.
@@ -188,5 +229,37 @@ fn too_many_removed(problem: &Problem<'_>, settled: &Partition, share: f64, most
             100.0 * most_removed
         ),
         hint,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Method, Params};
+    use super::*;
+    use crate::data::table::{Column, Role, Table};
+
+    #[test]
+    fn counted_together_is_counted_one_by_one() {
+        let quasi = Column::numbers("n", Role::Quasi, (0..90).map(|row| Some(f64::from(row % 7))));
+        let word = |row: u32| (!row.is_multiple_of(11)).then(|| ["a", "b", "c"][(row * row % 3) as usize]);
+        let one = Column::words("s", Role::Sensitive, (0..90).map(word));
+        let two = Column::words("t", Role::Sensitive, (0..90).map(|row| Some(if row % 5 == 0 { "x" } else { "y" })));
+        let table = Table::new(90, vec![quasi, one, two], None);
+        let criteria = vec![Criterion::KAnonymity { k: 2 }, Criterion::DistinctDiversity { l: 2 }];
+        let params = Params { method: Method::LeastLoss, criteria, most_removed: 0.5, seed: 0 };
+        let problem = Problem::new(&table, &params, None).unwrap();
+        // Every tenth row is in no class.
+        let class = |class: u32| (0..90).filter(|row| row % 7 % 5 == class && row % 10 > 0).collect::<Vec<u32>>();
+        let classes: Vec<Vec<u32>> = (0..5).map(class).collect();
+        let counts = count_all(&problem, &classes).unwrap();
+        let singly: Vec<Histogram> = classes.iter().map(|rows| problem.judge.of(rows.iter().copied())).collect();
+        assert_eq!(counts, singly);
+        assert_eq!(classes.iter().map(|rows| problem.judge.of_rows(rows)).collect::<Vec<_>>(), singly);
+        let together = Judge::over_counts(problem.judge.criteria(), &table, &counts).unwrap();
+        let published = classes.iter().flatten().copied();
+        assert_eq!(together.overall(), Judge::over(problem.judge.criteria(), &table, published).unwrap().overall());
+        // More counts than rows: one by one.
+        let many: Vec<Vec<u32>> = (0..45).map(|row| vec![2 * row, 2 * row + 1]).collect();
+        assert_eq!(count_all(&problem, &many), None);
     }
 }

@@ -4,8 +4,10 @@
 //! original. The public page tells only what follows from the release and its claim.
 //!
 //! The words stand in one place (`words.rs`, and the sections that it puts in order); HTML and Markdown only dress them, and
-//! JSON tells the same to programs. No page shows a term of the data.
+//! JSON tells the same to programs. No page shows a term of the data, but those inside on the dependencies of a table show values
+//! that its release shows.
 
+mod dependency;
 mod html;
 mod json;
 mod markdown;
@@ -26,6 +28,7 @@ use crate::release::Claim;
 use crate::repair;
 use crate::verify::Verdict;
 
+pub use dependency::{dependencies_html, network_picture};
 pub use html::html;
 pub use json::{Told, json};
 pub use markdown::markdown;

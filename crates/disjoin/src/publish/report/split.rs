@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::table::{limits, proof, stages, text};
 use super::words::{Kind, Page, Part, Section, Table, count, decimal, number, share};
-use super::{Audience, Limit, html, markdown};
-use crate::attack::BreachReport;
+use super::{Audience, Limit, dependency, html, markdown};
+use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
 use crate::measure::SplitReport;
 use crate::recipe::Recipe;
@@ -29,6 +29,10 @@ pub struct SplitStory {
     pub verdict: TableVerdict,
     /// How likely values are guessed.
     pub breach: BreachReport,
+    /// How likely by somebody who learned from the release how they go together.
+    pub by_network: NetworkBreach,
+    /// Which dependencies survive.
+    pub dependencies: Surviving,
     /// What is left of the original.
     pub utility: SplitReport,
     /// The limits of the recipe.
@@ -72,6 +76,7 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
         Some(promise(story)),
         Some(proof(&story.verdict, None)),
         is_inside.then(|| breach(story)),
+        is_inside.then(|| dependency::section(&story.dependencies)),
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         Some(files(story)),
@@ -126,6 +131,12 @@ fn breach(story: &SplitStory) -> Section {
             column.alone.worst,
             column.alone.mean,
         ));
+    }
+    let by_network = &story.by_network;
+    let learned = |known: &str| format!("{known}, and how values go together in the release");
+    rows.push(row(&learned("the group"), by_network.group_known.worst, by_network.group_known.mean));
+    if let Some(breach) = by_network.value_known {
+        rows.push(row(&learned("the group, one value"), breach.worst, breach.mean));
     }
     let table = Table {
         caption: "How likely all sensitive values of a person are guessed (KBP)".into(),

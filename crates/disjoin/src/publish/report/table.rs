@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use super::words::{Figure, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
-use super::{Audience, Limit, html, markdown};
-use crate::attack::{Gain, Loss, Mean};
+use super::{Audience, Limit, dependency, html, markdown};
+use crate::attack::{Gain, Loss, Mean, Surviving};
 use crate::data::table::Role;
 use crate::measure::TableReport;
 use crate::publish::plot;
@@ -36,6 +36,8 @@ pub struct TableStory {
     pub kept: bool,
     /// What background knowledge makes of it, if there is a sensitive column.
     pub tried: Option<Tried>,
+    /// Which dependencies survive, if there is a sensitive column.
+    pub dependencies: Option<Surviving>,
     /// What is left of the original.
     pub utility: TableReport,
     /// The limits of the recipe.
@@ -99,6 +101,7 @@ fn page(story: &TableStory, audience: Audience) -> Page {
         Some(promise(story)),
         Some(proof(&story.verdict, story.sets.as_ref())),
         is_inside.then(|| attack(story)).flatten(),
+        story.dependencies.as_ref().filter(|_| is_inside).map(dependency::section),
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         Some(columns(story)),

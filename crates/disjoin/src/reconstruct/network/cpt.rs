@@ -48,6 +48,17 @@ pub enum Risk {
     VeryHigh,
 }
 
+impl std::fmt::Display for Risk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Risk::Low => "low",
+            Risk::Moderate => "moderate",
+            Risk::High => "high",
+            Risk::VeryHigh => "very high",
+        })
+    }
+}
+
 impl Risk {
     /// The level of a probability.
     pub fn of(probability: f64) -> Self {
@@ -190,6 +201,14 @@ impl Cpt {
     pub fn distribution(&self, configuration: &[u32]) -> Vec<f64> {
         let uniform = || vec![1.0 / f64::from(self.n_values); self.n_values as usize];
         self.find(configuration).map_or_else(uniform, |at| self.row(at))
+    }
+
+    /// The probability of one value in any configuration.
+    pub fn probability(&self, configuration: &[u32], value: u32) -> f64 {
+        let Some(at) = self.find(configuration) else { return 1.0 / f64::from(self.n_values) };
+        let cells = self.cells(at);
+        let weight = cells.binary_search_by_key(&value, |cell| cell.0).map_or(0.0, |place| cells[place].1);
+        (weight + self.added) / (self.totals[at] + self.added * f64::from(self.n_values))
     }
 
     /// The value below which a share `quantile` of the distribution lies.

@@ -1,0 +1,271 @@
+//! Tables III to XIII of the paper, cell by cell, against what follows from its Table II.
+
+use std::path::Path;
+
+use disjoin::Result;
+use disjoin::attack::knowledge_breach::group_and_value_known;
+use disjoin::data::table::{Column, Role, Table as Rows};
+use disjoin::publish::network_svg;
+use disjoin::reconstruct::network::cpt::Risk;
+use disjoin::reconstruct::network::{Coded, Cpt, Missing, ics};
+
+use crate::judge::{Claim, claim};
+use crate::page::{Page, Table};
+
+/// Table II: age, gender, zip code, government, marital status, salary.
+const TABLE_II: [[&str; 6]; 10] = [
+    ["30-50", "F", "13-23", "State", "Never", "<=50"],
+    ["30-50", "F", "13-23", "State", "Never", "<=50"],
+    ["30-50", "F", "13-23", "Federal", "Married", "<=50"],
+    ["30-50", "F", "13-23", "Private", "Divorced", "<=50"],
+    ["30-50", "F", "13-23", "Local", "Separated", ">50"],
+    ["51-90", "M", "24-58", "Private", "Married", ">50"],
+    ["51-90", "M", "24-58", "Self", "Married", "<=50"],
+    ["51-90", "M", "24-58", "Private", "Married", ">50"],
+    ["51-90", "M", "24-58", "Private", "Divorced", "<=50"],
+    ["51-90", "M", "24-58", "Federal", "Never", "<=50"],
+];
+const AGE: usize = 0;
+const GENDER: usize = 1;
+const ZIP: usize = 2;
+const GOVERNMENT: usize = 3;
+const MARITAL: usize = 4;
+const SALARY: usize = 5;
+
+/// A printed cell: the given values, the value, what is printed.
+type Printed = (Vec<(usize, &'static str)>, (usize, &'static str), f64);
+
+/// Near enough for three printed decimals.
+const NEAR: f64 = 0.0006;
+
+pub(super) fn page(_: &Path) -> Result<Page> {
+    let rows = rows();
+    let names = ["III", "IV", "V", "VI", "VII", "VII, corrected", "VIII", "IX", "X", "XI", "XII", "XIII"];
+    let mut counted = Vec::new();
+    for (cells, added) in [
+        (table_iii(), 0.0),
+        (table_iv(), 0.0),
+        (table_vi(), 0.0),
+        (table_vii(false), 1.0),
+        (table_vii(true), 1.0),
+        (table_viii(), 0.0),
+    ] {
+        let mut agree = 0;
+        for (given, told, printed) in &cells {
+            agree += usize::from((probability(&rows, given, *told, added)? - printed).abs() < NEAR);
+        }
+        counted.push((cells.len(), agree));
+    }
+    counted.insert(2, table_v());
+    counted.push(table_ix());
+    counted.extend([counts(MARITAL, &TABLE_X), counts(SALARY, &TABLE_XI), counts(GOVERNMENT, &TABLE_XII)]);
+    counted.push(table_xiii());
+    let table = Table::named("table", &names)
+        .column("printed cells", counted.iter().map(|(cells, _)| *cells as f64).collect())
+        .column("as ours", counted.iter().map(|(_, agree)| *agree as f64).collect());
+    let said = [
+        "Table III: gender by age and zip code",
+        "Table IV: zip code by age",
+        "Table V: levels of risk, by where they begin and end",
+        "Table VI: salary by government and marital status",
+        "Table VII: marital status by government, as printed",
+        "Table VII with its misprints put right",
+        "Table VIII: government by all other columns",
+        "Table IX: quasi-identifiers and groups",
+        "Table X: marital status by group",
+        "Table XI: salary by group",
+        "Table XII: government by group",
+        "Table XIII: what is left to guess of Jessica",
+    ];
+    let judged = |(said, (cells, agree)): (&'static str, &(usize, usize))| -> Claim {
+        let ours = format!("{agree} of {cells} cells");
+        let theirs = if said.contains("put right") { "as put right" } else { "as printed" };
+        let why = match said {
+            _ if said.starts_with("Table V:") => "the highest level leaves out 1; ours has it",
+            _ if said.starts_with("Table IX") => {
+                "the second group has zip codes from 22000 on in print, and from 24000 on in Table II"
+            }
+            _ => {
+                "heads of the first two columns are swapped, Federal-gov ends with 0.125 for 0.167, Local-gov has 0.25 four \
+                 times for 0.2, 0.2, 0.2, 0.4"
+            }
+        };
+        claim(said, theirs).judged("all cells, to three decimals", ours, cells == agree).because(why)
+    };
+    let claims = said.into_iter().zip(&counted).map(judged).collect();
+    let svg = table.bars("Printed cells that follow from Table II", "cells");
+    let data = "Ten people. III, IV and VI have nothing added to counts, VII has 1; X to XII are counts, XIII is Definition 5. Of V \
+                the ends of each level are cells, and whether they belong to it; of IX rows are.";
+    Ok(Page { title: "tables III to XIII", data: data.into(), table, svg, claims })
+}
+
+fn rows() -> Rows {
+    let column = |at: usize| Column::words("c", Role::Other, TABLE_II.iter().map(|row| Some(row[at])));
+    Rows::new(10, (0..6).map(column).collect(), None)
+}
+
+fn code(rows: &Rows, (column, text): (usize, &str)) -> u32 {
+    rows.columns[column].domain.texts().get(text).unwrap_or(u32::MAX)
+}
+
+fn probability(rows: &Rows, given: &[(usize, &str)], told: (usize, &str), added: f64) -> Result<f64> {
+    let mut columns: Vec<usize> = given.iter().map(|(column, _)| *column).collect();
+    columns.push(told.0);
+    let data = Coded::from_table(rows, &columns, Missing::DropRow)?;
+    let parents: Vec<usize> = (0..given.len()).collect();
+    let table = Cpt::estimate(&data, given.len(), &parents, added)?;
+    let configuration: Vec<u32> = given.iter().map(|&pair| code(rows, pair)).collect();
+    Ok(table.probability(&configuration, code(rows, told)))
+}
+
+fn table_iii() -> Vec<Printed> {
+    let rows = [("13-23", "30-50", 1.0), ("13-23", "51-90", 0.5), ("24-58", "30-50", 0.5), ("24-58", "51-90", 0.0)];
+    let both = |(zip, age, female): (&'static str, &'static str, f64)| {
+        let given = vec![(AGE, age), (ZIP, zip)];
+        [(given.clone(), (GENDER, "F"), female), (given, (GENDER, "M"), 1.0 - female)]
+    };
+    rows.into_iter().flat_map(both).collect()
+}
+
+fn table_iv() -> Vec<Printed> {
+    let both = |(age, low): (&'static str, f64)| {
+        [(vec![(AGE, age)], (ZIP, "13-23"), low), (vec![(AGE, age)], (ZIP, "24-58"), 1.0 - low)]
+    };
+    [("30-50", 1.0), ("51-90", 0.0)].into_iter().flat_map(both).collect()
+}
+
+fn table_vi() -> Vec<Printed> {
+    let rows = [
+        ("State", "Never", 1.0),
+        ("Federal", "Divorced", 0.5),
+        ("Private", "Divorced", 1.0),
+        ("Local", "Separated", 0.0),
+        ("Private", "Married", 0.0),
+        ("Self", "Married", 1.0),
+        ("Self", "Separated", 0.5),
+    ];
+    let both = |(government, marital, low): (&'static str, &'static str, f64)| {
+        let given = vec![(GOVERNMENT, government), (MARITAL, marital)];
+        [(given.clone(), (SALARY, "<=50"), low), (given, (SALARY, ">50"), 1.0 - low)]
+    };
+    rows.into_iter().flat_map(both).collect()
+}
+
+fn table_vii(is_corrected: bool) -> Vec<Printed> {
+    let heads = match is_corrected {
+        true => ["Never", "Married", "Divorced", "Separated"],
+        false => ["Married", "Never", "Divorced", "Separated"],
+    };
+    let (federal, local) = match is_corrected {
+        true => (0.167, [0.2, 0.2, 0.2, 0.4]),
+        false => (0.125, [0.25; 4]),
+    };
+    let rows = [
+        ("State", [0.5, 0.167, 0.167, 0.167]),
+        ("Federal", [0.333, 0.333, 0.167, federal]),
+        ("Private", [0.125, 0.375, 0.375, 0.125]),
+        ("Local", local),
+        ("Self", [0.2, 0.4, 0.2, 0.2]),
+    ];
+    let cells = |(government, row): (&'static str, [f64; 4])| {
+        heads.into_iter().zip(row).map(move |(head, p)| (vec![(GOVERNMENT, government)], (MARITAL, head), p))
+    };
+    rows.into_iter().flat_map(cells).collect()
+}
+
+/// The printed ends of each level: the lower one and what is just below the upper one belong to it, the upper one does not.
+fn table_v() -> (usize, usize) {
+    let printed =
+        [(0.0, 0.2, Risk::Low), (0.2, 0.5, Risk::Moderate), (0.5, 0.75, Risk::High), (0.75, 1.0, Risk::VeryHigh)];
+    let agree = |&(from, to, level): &(f64, f64, Risk)| {
+        let is_in = Risk::of(from) == level && Risk::of(to - 1e-9) == level;
+        usize::from(is_in) + usize::from(Risk::of(to) != level)
+    };
+    (2 * printed.len(), printed.iter().map(agree).sum())
+}
+
+fn table_viii() -> Vec<Printed> {
+    let (first, second) = (("30-50", "F", "13-23"), ("51-90", "M", "24-58"));
+    let rows = [
+        (first, "Never", "<=50", "State"),
+        (first, "Married", "<=50", "Federal"),
+        (first, "Separated", ">50", "Local"),
+        (second, "Never", "<=50", "Federal"),
+        (second, "Divorced", "<=50", "Private"),
+    ];
+    let cells = |((age, gender, zip), marital, salary, one): ((_, _, _), _, _, &'static str)| {
+        let given = vec![(AGE, age), (GENDER, gender), (ZIP, zip), (MARITAL, marital), (SALARY, salary)];
+        ["State", "Federal", "Private", "Local", "Self"]
+            .map(|government| (given.clone(), (GOVERNMENT, government), f64::from(u8::from(government == one))))
+    };
+    rows.into_iter().flat_map(cells).collect()
+}
+
+/// Rows of Table IX that are as Table II has them, its groups numbered in order.
+fn table_ix() -> (usize, usize) {
+    let printed = |row: usize| if row < 5 { ["30-50", "F", "13-23"] } else { ["51-90", "M", "22-58"] };
+    let agree = TABLE_II.iter().enumerate().filter(|(row, ours)| ours[..3] == printed(*row)).count();
+    (TABLE_II.len(), agree)
+}
+
+/// The figures 2, 3 and 4: networks of quasi-identifiers, of sensitive columns and of all.
+pub(super) fn networks() -> Result<Vec<(&'static str, String)>> {
+    const NAMES: [&str; 6] = ["Age", "Gender", "Zipcode", "Government", "Marital-status", "Salary"];
+    let rows = rows();
+    let draw = |(figure, title, columns): (&'static str, &str, &[usize])| {
+        let data = Coded::from_table(&rows, columns, Missing::DropRow)?;
+        let network = ics::learn(&data, &ics::Options { max_cardinality: 0, ..ics::Options::default() })?.network;
+        let names: Vec<String> = columns.iter().map(|&column| NAMES[column].to_owned()).collect();
+        let same = vec![0.0; network.edges().len()];
+        Ok((figure, network_svg::network(title, &names, &network, &same)))
+    };
+    let figures: [(&str, &str, &[usize]); 3] = [
+        ("2", "Figure 2: quasi-identifiers", &[AGE, ZIP, GENDER]),
+        ("3", "Figure 3: sensitive columns", &[GOVERNMENT, MARITAL, SALARY]),
+        ("4", "Figure 4: all columns", &[AGE, GENDER, ZIP, GOVERNMENT, MARITAL, SALARY]),
+    ];
+    figures.into_iter().map(draw).collect()
+}
+
+const TABLE_X: [(usize, &str, usize); 7] = [
+    (1, "Married", 1),
+    (1, "Never", 2),
+    (1, "Divorced", 1),
+    (1, "Separated", 1),
+    (2, "Married", 3),
+    (2, "Never", 1),
+    (2, "Divorced", 1),
+];
+const TABLE_XI: [(usize, &str, usize); 4] = [(1, "<=50", 4), (1, ">50", 1), (2, "<=50", 3), (2, ">50", 2)];
+const TABLE_XII: [(usize, &str, usize); 7] = [
+    (1, "State", 2),
+    (1, "Federal", 1),
+    (1, "Private", 1),
+    (1, "Local", 1),
+    (2, "Private", 3),
+    (2, "Self", 1),
+    (2, "Federal", 1),
+];
+
+/// The five rows of a group that have a value.
+fn count(group: usize, column: usize, value: &str) -> usize {
+    TABLE_II.iter().skip(5 * (group - 1)).take(5).filter(|row| row[column] == value).count()
+}
+
+fn counts(column: usize, printed: &[(usize, &str, usize)]) -> (usize, usize) {
+    let agree = printed.iter().filter(|(group, value, n)| count(*group, column, value) == *n).count();
+    (printed.len(), agree)
+}
+
+fn table_xiii() -> (usize, usize) {
+    let printed = [("Never", 0.32, 0.08), ("Married", 0.16, 0.04), ("Divorced", 0.16, 0.04), ("Separated", 0.16, 0.04)];
+    let ours = |marital: &str, salary: &str| {
+        let counts = [count(1, GOVERNMENT, "State"), count(1, MARITAL, marital), count(1, SALARY, salary)];
+        group_and_value_known(5, &counts.map(|n| n as u32), 0)
+    };
+    let near = |(marital, low, high): &(&str, f64, f64)| {
+        usize::from((ours(marital, "<=50") - low).abs() < NEAR)
+            + usize::from((ours(marital, ">50") - high).abs() < NEAR)
+    };
+    (8, printed.iter().map(near).sum())
+}

@@ -10,6 +10,7 @@ mod demo;
 mod dependency;
 mod explain;
 mod generate;
+mod hierarchy;
 mod inspect;
 mod measure;
 mod protect;
@@ -101,6 +102,8 @@ enum Verb {
     Reconstruct(reconstruct::Args),
     Convert(convert::Args),
     #[command(subcommand)]
+    Hierarchy(hierarchy::Args),
+    #[command(subcommand)]
     Generate(generate::Args),
 }
 
@@ -143,6 +146,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Explain(args) => explain::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
+        Verb::Hierarchy(args) => hierarchy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
     }
 }

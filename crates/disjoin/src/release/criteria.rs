@@ -299,6 +299,35 @@ pub fn breach_probability(shares: impl IntoIterator<Item = f64>) -> f64 {
     if n > 1 && lowest > 0.0 { product / lowest } else { product }
 }
 
+/// Whether rows have at least l different codes in each column; ends with the first that do.
+pub fn are_different(l: u32, columns: &[&[u32]], rows: impl Iterator<Item = u32> + Clone) -> bool {
+    columns.iter().all(|codes| match l {
+        0 | 1 => true,
+        2 => {
+            let mut codes = rows.clone().map(|row| codes[row as usize]);
+            codes.next().is_some_and(|first| codes.any(|code| code != first))
+        }
+        _ => {
+            let mut seen = Vec::new();
+            see(l, codes, rows.clone(), &mut seen);
+            seen.len() >= l as usize
+        }
+    })
+}
+
+/// Adds codes of rows that were not seen yet, until there are l.
+pub fn see(l: u32, codes: &[u32], rows: impl Iterator<Item = u32>, seen: &mut Vec<u32>) {
+    for row in rows {
+        if seen.len() >= l as usize {
+            return;
+        }
+        let code = codes[row as usize];
+        if !seen.contains(&code) {
+            seen.push(code);
+        }
+    }
+}
+
 fn total(counts: &[u32]) -> f64 {
     counts.iter().map(|&count| f64::from(count)).sum::<f64>().max(1.0)
 }
@@ -434,6 +463,17 @@ impl<'a> Judge<'a> {
 
     /// Whether a criterion other than k-anonymity, alpha and beta-likeness looks at counts.
     pub fn has_others(&self) -> bool {
+    /// If size and the number of different values decide: how many of each column there must be, 1 if size alone does. A class
+    /// that holds then does so with more rows.
+    pub fn different_only(&self) -> Option<u32> {
+        let least = |least: u32, c: &Criterion| match c {
+            Criterion::DistinctDiversity { l } => Some(least.max(*l)),
+            _ => None,
+        };
+        let least = self.others.iter().try_fold(1, least);
+        least.filter(|_| self.caps.is_none() && self.sets.is_none())
+    }
+
         !self.others.is_empty()
     }
 
@@ -559,6 +599,17 @@ impl<'a> Judge<'a> {
             let readings = (0..self.columns.len().max(1)).filter_map(|column| self.reading(criterion, class, column));
             readings.reduce(|a, b| if a.excess() >= b.excess() { a } else { b })
         };
+    /// Whether these rows may be a class; they are not all looked at if the first of them show it.
+    pub fn rows_hold(&self, rows: &[u32]) -> bool {
+        match self.different_only() {
+            Some(l) => {
+                let mut columns = self.columns.iter().map(|column| &column.codes[..]);
+                rows.len() >= self.k as usize && columns.all(|codes| are_different(l, &[codes], rows.iter().copied()))
+            }
+            None => rows.len() >= self.k as usize && self.holds(&self.of_rows(rows)),
+        }
+    }
+
         self.criteria.iter().map(worst).collect()
     }
 

@@ -119,6 +119,49 @@ impl<'a> Shape<'a> {
         node
     }
 
+    /// The loss of codes that are all different and ascending.
+    pub(super) fn loss_of(&self, codes: &[u32]) -> f64 {
+        match (self, codes) {
+            (_, []) => 0.0,
+            (Shape::Words { share }, _) => words_loss(*share, codes.len() as u32),
+            (Shape::Numbers { at }, [first, ..]) => range_loss(at, *first, codes[codes.len() - 1]),
+            (Shape::Tree { .. }, _) => self.loss(&self.cover(codes.iter().copied())),
+        }
+    }
+
+    /// The losses of two parts: of the codes that come with `true`, and of the others.
+    pub(super) fn losses_of_parts(&self, codes: impl Iterator<Item = (u32, bool)> + Clone) -> [f64; 2] {
+        match self {
+            Shape::Numbers { at } => {
+                let (mut first, mut last) = ([u32::MAX; 2], [0; 2]);
+                for (code, is_left) in codes {
+                    let part = usize::from(!is_left);
+                    (first[part], last[part]) = (first[part].min(code), last[part].max(code));
+                }
+                [0, 1].map(|part| range_loss(at, first[part], last[part]))
+            }
+            Shape::Words { share } => {
+                let (mut bits, mut is_few) = ([0_u64; 2], true);
+                for (code, is_left) in codes.clone() {
+                    is_few &= code < u64::BITS;
+                    bits[usize::from(!is_left)] |= 1 << (code % u64::BITS);
+                }
+                match is_few {
+                    true => bits.map(|bits| words_loss(*share, bits.count_ones())),
+                    false => self.losses_of_any(codes),
+                }
+            }
+            Shape::Tree { .. } => self.losses_of_any(codes),
+        }
+    }
+
+    fn losses_of_any(&self, codes: impl Iterator<Item = (u32, bool)> + Clone) -> [f64; 2] {
+        [true, false].map(|of| {
+            let codes = codes.clone().filter(move |(_, is_left)| *is_left == of);
+            self.loss(&self.cover(codes.map(|(code, _)| code)))
+        })
+    }
+
     /// The extent of some codes.
     pub(super) fn cover(&self, codes: impl Iterator<Item = u32> + Clone) -> Extent {
         match self {
@@ -190,6 +233,19 @@ impl<'a> Shape<'a> {
             }
             (Shape::Tree { .. }, _) => Extent::Node(code),
         };
+    }
+}
+
+fn words_loss(share: f64, n: u32) -> f64 {
+    if n > 1 { share * f64::from(n) } else { 0.0 }
+}
+
+/// The loss from the lowest to the highest code; that of missing values comes after all numbers.
+fn range_loss(at: &[f64], first: u32, last: u32) -> f64 {
+    match (at.get(first as usize), at.get(last as usize)) {
+        (Some(first), Some(last)) => last - first,
+        (Some(_), None) => 1.0,
+        (None, _) => 0.0,
     }
 }
 
@@ -274,6 +330,13 @@ mod tests {
                 let expected = Cell::cover(&column.domain, column.codes[..end].iter().copied()).loss(&column.domain);
                 assert!((shape.loss(&extent) - expected).abs() < 1e-12, "{extent:?}");
                 assert!((ahead - expected).abs() < 1e-12);
+                let mut different = column.codes[..end].to_vec();
+                different.sort_unstable();
+                different.dedup();
+                assert_eq!(shape.loss_of(&different), shape.loss(&extent));
+                let parts = column.codes[..end].iter().map(|&code| (code, code % 3 == 1));
+                let part = |of| shape.loss(&shape.cover(parts.clone().filter(|part| part.1 == of).map(|part| part.0)));
+                assert_eq!(shape.losses_of_parts(parts.clone()), [true, false].map(part));
             }
         }
     }

@@ -5,19 +5,20 @@
 //! Departs:    Mondrian cuts the widest column at its median and refuses a cut if one half fails. Here every cut of every column
 //!             is priced by what the two halves lose, rows that must go so that a half satisfies limits on shares included: on
 //!             Adult (k 5) the loss is .016 instead of .05 to .12, with beta-likeness 1 it is .15 where ARX has .48
-//! Cost:       O(d n) a level of cuts, on all cores; as many levels as a balanced tree has, unless values are very uneven
-//! Checked by: `tests/tabular.rs`
+//! Cost:       O(d n) a level of cuts, on all cores; as many levels as a balanced tree has, unless values are very uneven. Where
+//!             size and different values decide, nothing is counted: a few rows at the ends of a column show where it can be cut
+//! Checked by: `tests/tabular.rs`, and `nothing_has_to_be_counted_for_different_values` in this file
 
 use rayon::prelude::*;
 
 use super::agglomerate::{self, Clusters};
 use super::extent::Shape;
+use super::tally::{Groups, Tally};
 use super::trim::{fitting, place, trim};
 use super::{Problem, peel};
 use crate::data::Partition;
-use crate::data::table::Column;
 use crate::error::Result;
-use crate::release::criteria::{Histogram, Judge};
+use crate::release::criteria::{Histogram, Judge, are_different, see};
 
 /// So many places to cut are looked at in a column, at quantiles if there are more.
 const MOST_PLACES: usize = 255;
@@ -31,6 +32,9 @@ const EXACT: usize = 200;
 
 /// So many cuts are priced that way, and so many of one column are looked at.
 const PROMISING: usize = 4;
+
+/// From so few rows on, what they have is copied: it stays in the cache nearest to the core.
+const NEAR: usize = 1024;
 
 /// From so many rows on, both halves are cut at the same time.
 const PARALLEL: usize = 4096;
@@ -114,7 +118,15 @@ fn set_aside(
 /// Cuts rows as long as that loses less; a removed row costs `price` times what a row can lose.
 pub(super) fn cut(problem: &Problem<'_>, judge: &Judge<'_>, rows: &mut [u32], price: f64) -> Vec<Vec<u32>> {
     let columns: Vec<usize> = (0..problem.quasi.len()).collect();
-    let task = Task { problem, judge, dear: price * problem.quasi.len() as f64 };
+    let task = Task {
+        problem,
+        judge,
+        dear: price * problem.quasi.len() as f64,
+        different: judge.different_only(),
+        quasi: problem.quasi.iter().map(|column| &column.codes[..]).collect(),
+        sensitive: judge.columns().iter().map(|column| &column.codes[..]).collect(),
+        is_near: false,
+    };
     let mut classes = Vec::new();
     task.cut(rows, &columns, &mut classes);
     classes
@@ -125,6 +137,21 @@ struct Task<'a> {
     judge: &'a Judge<'a>,
     /// What a removed row costs.
     dear: f64,
+    /// If size and the number of different sensitive values decide: how many of them there must be.
+    different: Option<u32>,
+    /// The codes of the rows in the quasi-identifiers and sensitive columns.
+    quasi: Vec<&'a [u32]>,
+    sensitive: Vec<&'a [u32]>,
+    /// Whether these are copies, in which rows are near to each other.
+    is_near: bool,
+}
+
+/// What is used again from cut to cut.
+#[derive(Default)]
+struct Scratch {
+    tallies: Vec<Tally>,
+    right: Vec<u32>,
+    is_left: Vec<bool>,
 }
 
 /// Rows whose code in a column is on the left are parted from the others.
@@ -154,14 +181,19 @@ impl Left {
 impl Task<'_> {
     /// `columns` are those in which the rows may differ.
     fn cut(&self, rows: &mut [u32], columns: &[usize], classes: &mut Vec<Vec<u32>>) {
+        let mut scratch = Scratch::default();
         // Not by recursion: where one part is small again and again, that would go as deep as there are classes.
         let mut open = vec![(rows, columns.to_vec())];
         while let Some((rows, columns)) = open.pop() {
-            let Some((cut, columns)) = self.best_cut(rows, &columns) else {
+            if rows.len() <= NEAR && !self.is_near && self.different.is_some() {
+                self.cut_near(rows, &columns, classes);
+                continue;
+            }
+            let Some((cut, columns)) = self.best_cut(rows, &columns, &mut scratch) else {
                 classes.push(rows.to_vec());
                 continue;
             };
-            let middle = self.part(rows, &cut);
+            let middle = self.part(rows, &cut, &mut scratch.right);
             let (left, right) = rows.split_at_mut(middle);
             if left.len().min(right.len()) < PARALLEL {
                 open.push((right, columns.clone()));
@@ -174,10 +206,29 @@ impl Task<'_> {
         }
     }
 
+    /// The same with copies of what the rows have: it is then at hand, wherever in the table they stand.
+    fn cut_near(&self, rows: &[u32], columns: &[usize], classes: &mut Vec<Vec<u32>>) {
+        let copy = |codes: &[u32]| -> Vec<u32> { rows.iter().map(|&row| codes[row as usize]).collect() };
+        let differs =
+            |(column, codes): (usize, &&[u32])| if columns.contains(&column) { copy(codes) } else { Vec::new() };
+        let quasi: Vec<Vec<u32>> = self.quasi.iter().enumerate().map(differs).collect();
+        let sensitive: Vec<Vec<u32>> = self.sensitive.iter().map(|codes| copy(codes)).collect();
+        let near = Task {
+            quasi: quasi.iter().map(|codes| &codes[..]).collect(),
+            sensitive: sensitive.iter().map(|codes| &codes[..]).collect(),
+            is_near: true,
+            ..*self
+        };
+        let mut places: Vec<u32> = (0..rows.len() as u32).collect();
+        let first = classes.len();
+        near.cut(&mut places, columns, classes);
+        classes[first..].iter_mut().flatten().for_each(|place| *place = rows[*place as usize]);
+    }
+
     /// Puts the rows of the left part first, and tells how many they are. Both parts keep their order.
-    fn part(&self, rows: &mut [u32], cut: &Cut) -> usize {
-        let codes = &self.problem.quasi[cut.column].codes;
-        let mut right = Vec::with_capacity(rows.len() / 2);
+    fn part(&self, rows: &mut [u32], cut: &Cut, right: &mut Vec<u32>) -> usize {
+        let codes = self.quasi[cut.column];
+        right.clear();
         let mut middle = 0;
         for at in 0..rows.len() {
             let row = rows[at];
@@ -189,27 +240,47 @@ impl Task<'_> {
                 false => right.push(row),
             }
         }
-        rows[middle..].copy_from_slice(&right);
+        rows[middle..].copy_from_slice(right);
         middle
     }
 
     /// The cut after which rows lose least, and the columns in which they differ; none if they are better left together.
-    fn best_cut(&self, rows: &[u32], columns: &[usize]) -> Option<(Cut, Vec<usize>)> {
+    fn best_cut(&self, rows: &[u32], columns: &[usize], scratch: &mut Scratch) -> Option<(Cut, Vec<usize>)> {
         if rows.len() < 2 * self.judge.k().max(1) as usize {
             return None;
         }
         let is_large = rows.len() >= PARALLEL;
-        let tally = |&column: &usize| {
-            let tally = Tally::new(self.problem.quasi[column], rows, !self.judge.is_size_only());
-            (column, self.loss(column, &tally), tally)
+        let with_rows = self.different != Some(1);
+        let tally = |(&column, mut tally): (&usize, Tally)| {
+            tally.fill(self.quasi[column], self.problem.quasi[column].domain.n_codes(), rows, with_rows);
+            (column, self.problem.shapes[column].loss_of(&tally.codes), tally)
         };
+        let mut spare = std::mem::take(&mut scratch.tallies);
+        spare.resize_with(columns.len(), Tally::default);
         let mut tallies: Vec<(usize, f64, Tally)> = match is_large {
-            true => columns.par_iter().map(tally).collect(),
-            false => columns.iter().map(tally).collect(),
+            true => columns.par_iter().zip(spare).map(tally).collect(),
+            false => columns.iter().zip(spare).map(tally).collect(),
         };
-        tallies.retain(|(_, loss, _)| *loss > 0.0);
-        let whole = self.whole(rows, tallies.iter().map(|(_, loss, _)| loss).sum());
-        let look = |(column, loss, tally): &(usize, f64, Tally)| self.cuts_of(&whole, *column, *loss, tally);
+        let best = self.best_of(rows, &tallies, is_large, &mut scratch.is_left);
+        // A column in which all are alike will not differ later.
+        let differing = tallies.iter().filter(|(_, loss, _)| *loss > 0.0).map(|(column, ..)| *column).collect();
+        scratch.tallies.extend(tallies.drain(..).map(|(.., tally)| tally));
+        best.map(|cut| (cut, differing))
+    }
+
+    fn best_of(
+        &self,
+        rows: &[u32],
+        tallies: &[(usize, f64, Tally)],
+        is_large: bool,
+        is_left: &mut Vec<bool>,
+    ) -> Option<Cut> {
+        let differing = || tallies.iter().filter(|(_, loss, _)| *loss > 0.0);
+        let whole = self.whole(rows, differing().map(|(_, loss, _)| loss).sum());
+        let look = |(column, loss, tally): &(usize, f64, Tally)| match *loss > 0.0 {
+            true => self.cuts_of(&whole, *column, *loss, tally),
+            false => Vec::new(),
+        };
         let mut cuts: Vec<Cut> = match is_large {
             true => tallies.par_iter().flat_map_iter(look).collect(),
             false => tallies.iter().flat_map(look).collect(),
@@ -217,27 +288,33 @@ impl Task<'_> {
         if rows.len() <= EXACT {
             cuts.sort_by(|a, b| a.objective.total_cmp(&b.objective).then(b.smaller.cmp(&a.smaller)));
             cuts.truncate(PROMISING);
-            cuts.iter_mut().for_each(|cut| cut.objective = self.exact(rows, cut));
+            let columns: Vec<usize> = differing().map(|(column, ..)| *column).collect();
+            cuts.iter_mut().for_each(|cut| cut.objective = self.exact(rows, cut, &columns, is_left));
         }
         let best = cuts.into_iter().min_by(|a, b| {
             a.objective.total_cmp(&b.objective).then(b.smaller.cmp(&a.smaller)).then(a.column.cmp(&b.column))
         })?;
         // A cut that saves nothing now may let others save later.
-        (best.objective <= whole.objective + 1e-9).then(|| (best, tallies.iter().map(|(column, ..)| *column).collect()))
+        (best.objective <= whole.objective + 1e-9).then_some(best)
     }
 
     fn whole(&self, rows: &[u32], loss: f64) -> Whole {
-        let counts = self.count(rows);
-        let fit = fitting(self.judge, &counts);
+        let counts = match self.different {
+            Some(_) => Histogram { size: rows.len() as u32, ..Histogram::default() },
+            None => self.judge.of_rows(rows),
+        };
+        let fit = match self.different {
+            Some(_) if self.holds(counts.size, rows.iter().copied()) => counts.size,
+            Some(_) => 0,
+            None => fitting(self.judge, &counts),
+        };
         let objective = f64::from(fit) * loss + f64::from(counts.size - fit) * self.dear;
         Whole { counts, loss, objective }
     }
 
-    fn count(&self, rows: &[u32]) -> Histogram {
-        match self.judge.is_size_only() {
-            true => Histogram { size: rows.len() as u32, ..Histogram::default() },
-            false => self.judge.of_rows(rows),
-        }
+    /// Where size and different values decide: whether so many rows may be a class. Ends with the first rows that show it.
+    fn holds(&self, size: u32, rows: impl Iterator<Item = u32> + Clone) -> bool {
+        size >= self.judge.k() && are_different(self.different.unwrap_or(1), &self.sensitive, rows)
     }
 
     /// What two parts lose; none if one of them cannot be a class.
@@ -250,16 +327,25 @@ impl Task<'_> {
     }
 
     /// What two parts lose in all columns.
-    fn exact(&self, rows: &[u32], cut: &Cut) -> f64 {
-        let codes = &self.problem.quasi[cut.column].codes;
-        let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| cut.left.has(codes[row as usize]));
-        let [left, right] = [left, right].map(|rows| (self.count(&rows), self.problem.loss(&rows)));
-        self.objective((&left.0, left.1), (&right.0, right.1)).unwrap_or(f64::INFINITY)
-    }
-
-    fn loss(&self, column: usize, tally: &Tally) -> f64 {
-        let shape = &self.problem.shapes[column];
-        shape.loss(&shape.cover(tally.codes.iter().copied()))
+    fn exact(&self, rows: &[u32], cut: &Cut, columns: &[usize], is_left: &mut Vec<bool>) -> f64 {
+        let codes = self.quasi[cut.column];
+        is_left.clear();
+        is_left.extend(rows.iter().map(|&row| cut.left.has(codes[row as usize])));
+        let mut losses = [0.0; 2];
+        for &column in columns {
+            let codes = rows.iter().map(|&row| self.quasi[column][row as usize]);
+            let [left, right] = self.problem.shapes[column].losses_of_parts(codes.zip(is_left.iter().copied()));
+            (losses[0], losses[1]) = (losses[0] + left, losses[1] + right);
+        }
+        let part = |of: bool| rows.iter().zip(&*is_left).filter(move |(_, is)| **is == of).map(|(&row, _)| row);
+        if self.different.is_some() {
+            let sizes = [true, false].map(|of| part(of).count() as u32);
+            let holds = self.holds(sizes[0], part(true)) && self.holds(sizes[1], part(false));
+            let objective = f64::from(sizes[0]) * losses[0] + f64::from(sizes[1]) * losses[1];
+            return if holds { objective } else { f64::INFINITY };
+        }
+        let [left, right] = [true, false].map(|of| self.judge.of(part(of)));
+        self.objective((&left, losses[0]), (&right, losses[1])).unwrap_or(f64::INFINITY)
     }
 
     /// The promising cuts of a column, by what this column alone loses.
@@ -267,13 +353,14 @@ impl Task<'_> {
         let shape = &self.problem.shapes[column];
         let groups = Groups::new(shape, tally, loss);
         let others = whole.loss - loss;
-        let mut found = Vec::new();
-        self.between(whole, &groups, others, &mut found);
+        let mut found = Promising::new(if whole.counts.size as usize <= EXACT { PROMISING } else { 1 });
+        match self.different {
+            Some(_) => self.between_different(whole, &groups, others, &mut found),
+            None => self.between(whole, &groups, others, &mut found),
+        }
         if !matches!(shape, Shape::Numbers { .. }) {
             self.singles(whole, &groups, others, &mut found);
         }
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        found.truncate(if whole.counts.size as usize <= EXACT { PROMISING } else { 1 });
         let cut = |(objective, smaller, from, to)| {
             let left = match shape {
                 Shape::Numbers { .. } => Left::Below(groups.codes(to, to + 1)[0]),
@@ -281,53 +368,158 @@ impl Task<'_> {
             };
             Cut { column, left, objective, smaller }
         };
-        found.into_iter().map(cut).collect()
+        found.cuts.into_iter().map(cut).collect()
     }
 
     /// Cuts between two neighbouring groups: those before go left.
-    fn between(&self, whole: &Whole, groups: &Groups<'_>, others: f64, found: &mut Vec<(f64, u32, usize, usize)>) {
+    fn between(&self, whole: &Whole, groups: &Groups<'_>, others: f64, found: &mut Promising) {
         let (mut left, mut right) = (self.judge.empty(), whole.counts.clone());
-        let step = (whole.counts.size as usize / MOST_PLACES) as u32;
-        let mut next = 0;
+        let mut places = Places::new(whole, groups);
         for end in 1..groups.len() {
             self.shift(groups, end - 1, &mut right, &mut left);
-            if groups.len() - 1 > MOST_PLACES && left.size < next {
+            if !places.is_next(left.size) {
                 continue;
             }
-            next = left.size + step;
             let losses = (groups.loss(0, end), groups.loss(end, groups.len()));
             if let Some(objective) = self.objective((&left, others + losses.0), (&right, others + losses.1)) {
-                found.push((objective, left.size.min(right.size), 0, end));
+                found.add((objective, left.size.min(right.size), 0, end));
             }
         }
     }
 
-    /// Cuts that give one group a part of its own.
-    fn singles(&self, whole: &Whole, groups: &Groups<'_>, others: f64, found: &mut Vec<(f64, u32, usize, usize)>) {
-        // The first and the last are parted by cuts between neighbours.
-        for group in (1..groups.len().saturating_sub(1)).take(MOST_SINGLES) {
-            if groups.sizes[group] < self.judge.k() {
+    /// The same where size and different values decide. More rows have no fewer values: from some group on the left part holds,
+    /// and up to some other the right one does. Nothing else has to be counted.
+    fn between_different(&self, whole: &Whole, groups: &Groups<'_>, others: f64, found: &mut Promising) {
+        let Some(first) = self.first_that_holds(groups, 0..groups.len()) else { return };
+        let Some(last) = self.first_that_holds(groups, (0..groups.len()).rev()) else { return };
+        let mut places = Places::new(whole, groups);
+        let mut size = 0;
+        for end in 1..groups.len() {
+            size += groups.sizes[end - 1];
+            if !places.is_next(size) || end <= first || end > last {
                 continue;
             }
-            let (mut left, mut right) = (self.judge.empty(), whole.counts.clone());
-            self.shift(groups, group, &mut right, &mut left);
-            let losses = (groups.loss(group, group + 1), groups.rest);
-            if let Some(objective) = self.objective((&left, others + losses.0), (&right, others + losses.1)) {
-                found.push((objective, left.size.min(right.size), group, group + 1));
+            let rest = whole.counts.size - size;
+            let losses = (groups.loss(0, end), groups.loss(end, groups.len()));
+            let objective = f64::from(size) * (others + losses.0) + f64::from(rest) * (others + losses.1);
+            found.add((objective, size.min(rest), 0, end));
+        }
+    }
+
+    /// The first group with which those so far may be a class.
+    fn first_that_holds(&self, groups: &Groups<'_>, order: impl Iterator<Item = usize> + Clone) -> Option<usize> {
+        let rows = |group: usize| groups.parts(group).iter().flat_map(|&part| groups.tally.rows_of(part)).copied();
+        let mut size = 0;
+        let mut by_size = order.clone().skip_while(|&group| {
+            size += groups.sizes[group];
+            size < self.judge.k()
+        });
+        let enough = by_size.next()?;
+        let l = self.different.unwrap_or(1);
+        if l <= 1 {
+            return Some(enough);
+        }
+        let mut last = enough;
+        for codes in &self.sensitive {
+            let mut seen = Vec::with_capacity(l as usize);
+            let mut is_past = false;
+            let found = order.clone().find(|&group| {
+                see(l, codes, rows(group), &mut seen);
+                is_past |= group == last;
+                is_past && seen.len() >= l as usize
+            });
+            // Later than all before, for it was not found until then.
+            last = found?;
+        }
+        Some(last)
+    }
+
+    /// Cuts that give one group a part of its own.
+    fn singles(&self, whole: &Whole, groups: &Groups<'_>, others: f64, found: &mut Promising) {
+        // The first and the last are parted by cuts between neighbours.
+        for group in (1..groups.len().saturating_sub(1)).take(MOST_SINGLES) {
+            let size = groups.sizes[group];
+            if size < self.judge.k() {
+                continue;
+            }
+            let rest = whole.counts.size - size;
+            let (alone, together) = (others + groups.loss(group, group + 1), others + groups.rest);
+            let objective = match self.different {
+                Some(_) => {
+                    self.single_holds(groups, group, rest).then(|| f64::from(size) * alone + f64::from(rest) * together)
+                }
+                None => {
+                    let (mut left, mut right) = (self.judge.empty(), whole.counts.clone());
+                    self.shift(groups, group, &mut right, &mut left);
+                    self.objective((&left, alone), (&right, together))
+                }
+            };
+            if let Some(objective) = objective {
+                found.add((objective, size.min(rest), group, group + 1));
             }
         }
+    }
+
+    /// Whether a group may be a class, and so may the `rest`, where size and different values decide.
+    fn single_holds(&self, groups: &Groups<'_>, group: usize, rest: u32) -> bool {
+        if self.different == Some(1) {
+            return groups.sizes[group] >= self.judge.k() && rest >= self.judge.k();
+        }
+        let rows = |group: usize| groups.parts(group).iter().flat_map(|&part| groups.tally.rows_of(part)).copied();
+        let others = (0..groups.len()).filter(|&other| other != group).flat_map(rows);
+        self.holds(groups.sizes[group], rows(group)) && self.holds(rest, others)
     }
 
     /// Moves the rows of a group from one count to another.
     fn shift(&self, groups: &Groups<'_>, group: usize, from: &mut Histogram, to: &mut Histogram) {
-        if self.judge.is_size_only() {
-            from.size -= groups.sizes[group];
-            to.size += groups.sizes[group];
-            return;
-        }
         for &part in groups.parts(group) {
             self.judge.shift(from, to, groups.tally.rows_of(part));
         }
+    }
+}
+
+/// The best cuts of a column so far: what is lost, rows of the smaller part, and the groups that go left.
+struct Promising {
+    cuts: Vec<(f64, u32, usize, usize)>,
+    most: usize,
+}
+
+impl Promising {
+    fn new(most: usize) -> Self {
+        Promising { cuts: Vec::with_capacity(most + 1), most }
+    }
+
+    /// In order of what is lost, then the more even first, then as they come.
+    fn add(&mut self, cut: (f64, u32, usize, usize)) {
+        let is_before = |other: &(f64, u32, usize, usize)| other.0.total_cmp(&cut.0).then(cut.1.cmp(&other.1)).is_le();
+        let place = self.cuts.partition_point(is_before);
+        if place < self.most {
+            self.cuts.insert(place, cut);
+            self.cuts.truncate(self.most);
+        }
+    }
+}
+
+/// Which places are looked at, if there are many: those at quantiles.
+struct Places {
+    is_many: bool,
+    step: u32,
+    next: u32,
+}
+
+impl Places {
+    fn new(whole: &Whole, groups: &Groups<'_>) -> Self {
+        let step = (whole.counts.size as usize / MOST_PLACES) as u32;
+        Places { is_many: groups.len() - 1 > MOST_PLACES, step, next: 0 }
+    }
+
+    /// Whether the place after so many rows is one of them.
+    fn is_next(&mut self, rows: u32) -> bool {
+        if self.is_many && rows < self.next {
+            return false;
+        }
+        self.next = rows + self.step;
+        true
     }
 }
 
@@ -338,191 +530,64 @@ struct Whole {
     objective: f64,
 }
 
-/// Rows by their code in a column.
-struct Tally {
-    /// Codes that occur, ascending.
-    codes: Vec<u32>,
-    /// Where the rows of each begin, and the end.
-    starts: Vec<usize>,
-    /// Rows by code; none if only their number is asked for.
-    rows: Vec<u32>,
-}
+#[cfg(test)]
+mod tests {
+    use super::super::{Method, Params};
+    use super::*;
+    use crate::data::Hierarchy;
+    use crate::data::table::{Column, Role, Table};
+    use crate::release::criteria::Criterion;
+    use rand::{RngExt, SeedableRng};
 
-impl Tally {
-    fn new(column: &Column, rows: &[u32], with_rows: bool) -> Self {
-        match column.domain.n_codes() <= 4 * rows.len() + 64 {
-            true => Self::dense(column, rows, with_rows),
-            false => Self::sparse(column, rows, with_rows),
-        }
-    }
-
-    fn dense(column: &Column, rows: &[u32], with_rows: bool) -> Self {
-        let mut counts = vec![0_u32; column.domain.n_codes()];
-        rows.iter().for_each(|&row| counts[column.codes[row as usize] as usize] += 1);
-        let (mut codes, mut starts, mut sum) = (Vec::new(), vec![0], 0);
-        for (code, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-            let first = sum;
-            sum += *count as usize;
-            codes.push(code as u32);
-            starts.push(sum);
-            // From here on: where the next row of this code goes.
-            *count = first as u32;
-        }
-        let mut ordered = Vec::new();
-        if with_rows {
-            ordered = vec![0; rows.len()];
-            for &row in rows {
-                let place = &mut counts[column.codes[row as usize] as usize];
-                ordered[*place as usize] = row;
-                *place += 1;
-            }
-        }
-        Tally { codes, starts, rows: ordered }
-    }
-
-    fn sparse(column: &Column, rows: &[u32], with_rows: bool) -> Self {
-        let key = |&row: &u32| u64::from(column.codes[row as usize]) << 32 | u64::from(row);
-        let mut keys: Vec<u64> = rows.iter().map(key).collect();
-        keys.sort_unstable();
-        let (mut codes, mut starts) = (Vec::new(), Vec::new());
-        for (place, key) in keys.iter().enumerate() {
-            let code = (key >> 32) as u32;
-            if codes.last() != Some(&code) {
-                codes.push(code);
-                starts.push(place);
-            }
-        }
-        starts.push(keys.len());
-        let rows = if with_rows { keys.iter().map(|&key| key as u32).collect() } else { Vec::new() };
-        Tally { codes, starts, rows }
-    }
-
-    fn size(&self, part: usize) -> u32 {
-        (self.starts[part + 1] - self.starts[part]) as u32
-    }
-
-    fn rows_of(&self, part: usize) -> &[u32] {
-        &self.rows[self.starts[part]..self.starts[part + 1]]
-    }
-}
-
-/// Values of a column that a cut does not separate, in the order in which it may separate them.
-struct Groups<'t> {
-    tally: &'t Tally,
-    kind: Kind<'t>,
-    /// Places in the tally, group by group.
-    order: Vec<usize>,
-    ends: Vec<usize>,
-    sizes: Vec<u32>,
-    /// What all but one group lose together, if that does not depend on which.
-    rest: f64,
-}
-
-enum Kind<'t> {
-    Numbers {
-        at: &'t [f64],
-    },
-    Words {
-        share: f64,
-    },
-    /// What each group loses by itself; several lose what the whole does.
-    Tree {
-        losses: Vec<f64>,
-        whole: f64,
-    },
-}
-
-impl<'t> Groups<'t> {
-    fn new(shape: &'t Shape<'_>, tally: &'t Tally, loss: f64) -> Self {
-        let places = 0..tally.codes.len();
-        let by_size = |order: &mut Vec<usize>| order.sort_by_key(|&part| (u32::MAX - tally.size(part), part));
-        match shape {
-            Shape::Numbers { at } => Self::singly(tally, Kind::Numbers { at }, places.collect(), 1.0),
-            Shape::Words { share, .. } => {
-                let mut order: Vec<usize> = places.collect();
-                by_size(&mut order);
-                let rest = order.len() - 1;
-                let loss = if rest > 1 { share * rest as f64 } else { 0.0 };
-                Self::singly(tally, Kind::Words { share: *share }, order, loss)
-            }
-            Shape::Tree { is_number, .. } => Self::of_tree(shape, tally, loss, *is_number),
-        }
-    }
-
-    /// Each value is a group.
-    fn singly(tally: &'t Tally, kind: Kind<'t>, order: Vec<usize>, rest: f64) -> Self {
-        let ends = (1..=order.len()).collect();
-        let sizes = order.iter().map(|&part| tally.size(part)).collect();
-        Groups { tally, kind, order, ends, sizes, rest }
-    }
-
-    /// Values below the same child of the lowest label above all are a group.
-    fn of_tree(shape: &'t Shape<'_>, tally: &'t Tally, loss: f64, is_number: bool) -> Self {
-        let mut groups: Vec<(u32, Vec<usize>)> = Vec::new();
-        let extent = shape.cover(tally.codes.iter().copied());
-        let mut by_child: Vec<(u32, usize)> =
-            tally.codes.iter().map(|&code| shape.child_below(&extent, code)).zip(0..).collect();
-        by_child.sort_unstable();
-        for (child, part) in by_child {
-            match groups.last_mut() {
-                Some((last, parts)) if *last == child => parts.push(part),
-                _ => groups.push((child, vec![part])),
-            }
-        }
-        let size = |parts: &[usize]| parts.iter().map(|&part| tally.size(part)).sum::<u32>();
-        match is_number {
-            true => groups.sort_by_key(|(_, parts)| parts[0]),
-            false => groups.sort_by_key(|(_, parts)| (u32::MAX - size(parts), parts[0])),
-        }
-        let own =
-            |(_, parts): &(u32, Vec<usize>)| shape.loss(&shape.cover(parts.iter().map(|&part| tally.codes[part])));
-        let losses = groups.iter().map(own).collect();
-        let sizes = groups.iter().map(|(_, parts)| size(parts)).collect();
-        let (mut order, mut ends) = (Vec::new(), Vec::new());
-        for (_, parts) in groups {
-            order.extend(parts);
-            ends.push(order.len());
-        }
-        Groups { tally, kind: Kind::Tree { losses, whole: loss }, order, ends, sizes, rest: loss }
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn parts(&self, group: usize) -> &[usize] {
-        &self.order[self.start(group)..self.ends[group]]
-    }
-
-    fn start(&self, group: usize) -> usize {
-        group.checked_sub(1).map_or(0, |before| self.ends[before])
-    }
-
-    /// The codes of neighbouring groups, sorted.
-    fn codes(&self, from: usize, to: usize) -> Vec<u32> {
-        let places = &self.order[self.start(from)..self.ends[to - 1]];
-        let mut codes: Vec<u32> = places.iter().map(|&place| self.tally.codes[place]).collect();
-        codes.sort_unstable();
-        codes
-    }
-
-    /// What neighbouring groups lose as one part.
-    fn loss(&self, from: usize, to: usize) -> f64 {
-        match &self.kind {
-            _ if to - from == 0 => 0.0,
-            Kind::Words { .. } if to - from == 1 => 0.0,
-            Kind::Words { share } => share * (to - from) as f64,
-            Kind::Tree { losses, .. } if to - from == 1 => losses[from],
-            Kind::Tree { whole, .. } => *whole,
-            Kind::Numbers { at } => {
-                let [first, last] = [from, to - 1].map(|group| at.get(self.tally.codes[group] as usize));
-                // The code of missing values comes last, and is no number.
-                match (first, last) {
-                    (Some(first), Some(last)) => last - first,
-                    (None, _) => 0.0,
-                    (Some(_), None) => 1.0,
+    /// The same cuts with counts of all sensitive values at every place.
+    #[test]
+    fn nothing_has_to_be_counted_for_different_values() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+        let (mut classes, mut rounds) = (0, 0);
+        while rounds < 150 {
+            // Some tables are larger than what is copied, some values rarer than l.
+            let n = if rounds % 10 == 0 { 3 * NEAR } else { rng.random_range(4..300) };
+            let mut column = |i: u32, role: Role| {
+                let most = rng.random_range(1..if role == Role::Quasi { 90 } else { 5 });
+                let mut value =
+                    || (rng.random_range(0..9) > 0).then(|| rng.random_range(0..most).min(rng.random_range(0..most)));
+                let values: Vec<Option<u32>> = (0..n).map(|_| value()).collect();
+                let texts: Vec<Option<String>> =
+                    values.iter().map(|value| value.map(|value| format!("v{value}"))).collect();
+                match i % 3 {
+                    0 => Column::numbers("n", role, values.iter().map(|value| value.map(f64::from))),
+                    _ => Column::words("w", role, texts.iter().map(Option::as_deref)),
                 }
+            };
+            let mut columns: Vec<Column> = (0..4).map(|i| column(i, Role::Quasi)).collect();
+            columns.extend((0..rounds % 3 + 1).map(|i| column(i + 1, Role::Sensitive)));
+            if columns[2].domain.n_values() > 0 {
+                let hierarchy = Hierarchy::uniform(columns[2].domain.texts(), 3).unwrap();
+                columns[2].domain.set_hierarchy(hierarchy);
             }
+            let table = Table::new(n, columns, None);
+            let l = rounds % 4;
+            let mut criteria = vec![Criterion::KAnonymity { k: 3 }];
+            criteria.extend((l > 1).then_some(Criterion::DistinctDiversity { l }));
+            let params = Params { method: Method::LeastLoss, criteria, most_removed: 0.5, seed: 0 };
+            let problem = Problem::new(&table, &params, None).unwrap();
+            let fast = cut(&problem, &problem.judge, &mut problem.rows(), 1.0);
+            let codes = |columns: &[&'_ Column]| columns.iter().map(|column| column.codes.clone()).collect::<Vec<_>>();
+            let (quasi, sensitive) = (codes(&problem.quasi), codes(problem.judge.columns()));
+            let slow = Task {
+                problem: &problem,
+                judge: &problem.judge,
+                dear: problem.quasi.len() as f64,
+                different: None,
+                quasi: quasi.iter().map(|codes| &codes[..]).collect(),
+                sensitive: sensitive.iter().map(|codes| &codes[..]).collect(),
+                is_near: false,
+            };
+            let mut counted = Vec::new();
+            slow.cut(&mut problem.rows(), &[0, 1, 2, 3], &mut counted);
+            assert_eq!(fast, counted, "round {rounds}");
+            (classes, rounds) = (classes + fast.len(), rounds + 1);
         }
+        assert!(classes > 1500, "{classes}");
     }
 }

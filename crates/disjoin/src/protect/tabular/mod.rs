@@ -22,6 +22,7 @@ mod peel;
 mod settle;
 mod soria_comas;
 mod trim;
+mod tally;
 
 use serde::{Deserialize, Serialize};
 
@@ -203,8 +204,7 @@ impl<'a> Problem<'a> {
 
     /// Whether these rows may be a class.
     pub fn holds(&self, rows: &[u32]) -> bool {
-        let counts = || self.judge.holds(&self.judge.of_rows(rows));
-        rows.len() >= self.judge.k() as usize && (self.judge.is_size_only() || counts()) && self.agrees(rows)
+        self.judge.rows_hold(rows) && self.agrees(rows)
     }
 
     /// Whether beliefs about these rows are near enough to each other.

@@ -34,7 +34,7 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
             Some(counts) => Judge::over_counts(problem.judge.criteria(), problem.table, counts)?,
             None => Judge::over(problem.judge.criteria(), problem.table, classes.iter().flatten().copied())?,
         };
-        let holds = |rows: &[u32]| judge.holds(&judge.of_rows(rows)) && problem.agrees(rows);
+        let holds = |rows: &[u32]| judge.rows_hold(rows) && problem.agrees(rows);
         let fails: Vec<bool> = match &counted {
             Some(counts) => {
                 let fails = |(rows, counts): (&Vec<u32>, &_)| !(judge.holds(counts) && problem.agrees(rows));

@@ -19,6 +19,7 @@ use crate::read::text::{Rows, head, is_blank_row, lines_with};
 
 /// So much text is read at a time.
 const CHUNK: usize = 4 << 20;
+const LEAST: usize = 1 << 18;
 
 /// Candidates, the first wins where several stand in as many lines.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -90,9 +91,10 @@ fn chunks(text: &str, lines: u64) -> Vec<(&str, u64)> {
     if memchr(b'"', text.as_bytes()).is_some() {
         return vec![(text, lines)];
     }
+    let size = (text.len() / (2 * rayon::current_num_threads())).clamp(LEAST, CHUNK);
     let (mut chunks, mut rest, mut lines) = (Vec::new(), text, lines);
     while !rest.is_empty() {
-        let from = CHUNK.min(rest.len());
+        let from = size.min(rest.len());
         let end = memchr(b'\n', &rest.as_bytes()[from..]).map_or(rest.len(), |offset| from + offset + 1);
         let (chunk, after) = rest.split_at(end);
         chunks.push((chunk, lines));

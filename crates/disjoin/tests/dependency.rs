@@ -4,45 +4,20 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod nadimpalli2014;
+
 use std::collections::BTreeSet;
 
 use disjoin::attack::dependency::{
     Dependency, Detect, Options, Reading, Rule, belief, dependencies, detect, fit, strengths, three_networks,
 };
-use disjoin::data::Table;
-use disjoin::data::table::{Column, Role};
 use disjoin::reconstruct::network::{Coded, Missing, Network, Risk, ics};
+use nadimpalli2014::{AGE, GENDER, GOVERNMENT, MARITAL, SALARY, ZIPCODE, table_ii};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 // ---------------------------------------------------------------- the paper
-
-const AGE: usize = 0;
-const GENDER: usize = 1;
-const ZIPCODE: usize = 2;
-const GOVERNMENT: usize = 3;
-const MARITAL: usize = 4;
-const SALARY: usize = 5;
-
-/// Table II of the paper.
-const TABLE_II: [[&str; 6]; 10] = [
-    ["30-50", "F", "13-23", "State", "Never", "<=50"],
-    ["30-50", "F", "13-23", "State", "Never", "<=50"],
-    ["30-50", "F", "13-23", "Federal", "Married", "<=50"],
-    ["30-50", "F", "13-23", "Private", "Divorced", "<=50"],
-    ["30-50", "F", "13-23", "Local", "Separated", ">50"],
-    ["51-90", "M", "24-58", "Private", "Married", ">50"],
-    ["51-90", "M", "24-58", "Self", "Married", "<=50"],
-    ["51-90", "M", "24-58", "Private", "Married", ">50"],
-    ["51-90", "M", "24-58", "Private", "Divorced", "<=50"],
-    ["51-90", "M", "24-58", "Federal", "Never", "<=50"],
-];
-
-fn table_ii() -> Table {
-    let column = |at: usize| Column::words("c", Role::Other, TABLE_II.iter().map(|row| Some(row[at])));
-    Table::new(10, (0..6).map(column).collect(), None)
-}
 
 const QUASI: [usize; 3] = [AGE, ZIPCODE, GENDER];
 const SENSITIVE: [usize; 3] = [GOVERNMENT, MARITAL, SALARY];

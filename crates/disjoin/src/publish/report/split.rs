@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-use super::table::{limits, proof, stages, text};
-use super::words::{Kind, Page, Part, Section, Table, count, decimal, number, share};
+use super::table::{broken, limits, proof, stages, text};
+use super::words::{INSIDE_ONLY, Kind, Page, Part, Section, Table, count, decimal, number, share};
 use super::{Audience, Limit, dependency, html, markdown};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
@@ -68,9 +68,7 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
         because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
     }
     if is_inside {
-        because.extend(story.limits.iter().filter(|limit| !limit.holds).map(|limit| {
-            format!("{} is {}, and may be {} at most.", limit.meaning, decimal(limit.value), decimal(limit.at_most))
-        }));
+        because.extend(broken(&story.limits));
     }
     let sections = [
         Some(promise(story)),
@@ -87,10 +85,7 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
             Audience::Inside => format!("Report on a split table of {published}"),
             Audience::Public => format!("What a split table of {published} promises"),
         },
-        notice: is_inside.then_some(
-            "For the inside only: this report tells what was counted in the original data. The report itself must not \
-             leave the building, whatever it says about the release.",
-        ),
+        notice: is_inside.then_some(INSIDE_ONLY),
         holds,
         verdict: verdict.to_owned(),
         because,

@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
-use super::words::{Figure, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
+use super::words::{
+    Figure, INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share,
+};
 use super::{Audience, Limit, dependency, html, markdown};
 use crate::attack::{Gain, Loss, Mean, Surviving};
 use crate::data::table::Role;
@@ -93,9 +95,7 @@ fn page(story: &TableStory, audience: Audience) -> Page {
         because.push(String::from("The chunks of the sets do not keep what is promised of them."));
     }
     if is_inside {
-        because.extend(story.limits.iter().filter(|limit| !limit.holds).map(|limit| {
-            format!("{} is {}, and may be {} at most.", limit.meaning, decimal(limit.value), decimal(limit.at_most))
-        }));
+        because.extend(broken(&story.limits));
     }
     let sections = [
         Some(promise(story)),
@@ -112,10 +112,7 @@ fn page(story: &TableStory, audience: Audience) -> Page {
             Audience::Inside => format!("Report on a table of {published}"),
             Audience::Public => format!("What a table of {published} promises"),
         },
-        notice: is_inside.then_some(
-            "For the inside only: this report tells what was counted in the original data. The report itself must not \
-             leave the building, whatever it says about the release.",
-        ),
+        notice: is_inside.then_some(INSIDE_ONLY),
         holds,
         verdict: verdict.to_owned(),
         because,
@@ -319,6 +316,13 @@ fn utility(story: &TableStory) -> Section {
         heading: "What is left",
         parts: vec![Part::Table(table), Part::Figure(by_column), Part::Figure(by_size)],
     }
+}
+
+/// The limits that are not kept, in words.
+pub(super) fn broken(limits: &[Limit]) -> impl Iterator<Item = String> {
+    limits.iter().filter(|limit| !limit.holds).map(|limit| {
+        format!("{} is {}, and may be {} at most.", limit.meaning, decimal(limit.value), decimal(limit.at_most))
+    })
 }
 
 pub(super) fn limits(limits: &[Limit]) -> Section {

@@ -60,6 +60,10 @@ pub(super) enum Kind {
     Kept,
 }
 
+/// What every report with counts of the original says first.
+pub(super) const INSIDE_ONLY: &str = "For the inside only: this report tells what was counted in the original data. The report \
+                                      itself must not leave the building, whatever it says about the release.";
+
 pub(super) const KEPT: &str = "kept";
 pub(super) const NOT_KEPT: &str = "not kept";
 
@@ -95,10 +99,7 @@ pub(super) fn page(story: &Story, audience: Audience) -> Page {
                 format!("What a release of {} promises", count(story.claim.records, "record", "records"))
             }
         },
-        notice: is_inside.then_some(
-            "For the inside only: this report tells what was counted in the original data. The report itself must not \
-             leave the building, whatever it says about the release.",
-        ),
+        notice: is_inside.then_some(INSIDE_ONLY),
         holds,
         verdict: sentence,
         because,

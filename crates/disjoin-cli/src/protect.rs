@@ -258,9 +258,7 @@ impl Made {
         if self.claim.promise == Promise::None {
             talk.warn("this release promises nothing (--paper-literal): do not publish it");
         }
-        talk.note(&format!("{}  may leave the building", out.join("release").display()));
-        talk.note(&format!("{}  must not", out.join("custody").display()));
-        talk.note(&format!("next: disjoin verify {}", out.display()));
+        talk.note_places(out);
         if talk.is_json() {
             let path = |part| out.join(part).to_string_lossy().into_owned();
             talk.print_json(&json!({

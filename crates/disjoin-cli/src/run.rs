@@ -76,19 +76,41 @@ fn in_recipe(error: Error, file: &Path) -> Error {
 
 /// Prints the story of a run.
 pub(crate) fn tell(story: &Story, out: &Path, talk: &Talk) -> Result<Outcome> {
+    let inside = disjoin::publish::report::json(story, disjoin::publish::report::Audience::Inside);
+    tell_story(story.holds, json!(inside), || text(story, out), out, talk)
+}
+
+/// Prints a story of any kind: as JSON with where its package is, or in a few lines.
+pub(crate) fn tell_story(
+    holds: bool,
+    story: serde_json::Value,
+    text: impl FnOnce() -> String,
+    out: &Path,
+    talk: &Talk,
+) -> Result<Outcome> {
     if talk.is_json() {
         let path = |part: &str| out.join(part).to_string_lossy().into_owned();
         talk.print_json(&json!({
-            "holds": story.holds,
+            "holds": holds,
             "release": path("release"),
             "custody": path("custody"),
             "report": path("custody/report.html"),
-            "story": disjoin::publish::report::json(story, disjoin::publish::report::Audience::Inside),
+            "story": story,
         }))?;
     } else {
-        talk.print(&text(story, out))?;
+        talk.print(&text())?;
     }
-    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
+    Ok(if holds { Outcome::Holds } else { Outcome::Broken })
+}
+
+/// How many rows of a table stand out by their quasi-identifiers.
+pub(crate) fn before_line(at_risk: u64, rows: u64, k: u32) -> String {
+    format!(
+        "{} of {} ({}) share their quasi-identifiers with fewer than {k}",
+        number(at_risk),
+        count(rows, "row", "rows"),
+        percent(at_risk, rows),
+    )
 }
 
 /// The story in a few lines.

@@ -10,12 +10,13 @@ use disjoin::data::table::Role;
 use disjoin::measure::{SplitReport, TableOptions, measure_split};
 use disjoin::publish::report::SplitStory;
 use disjoin::publish::{Destination, SplitPackage, TableCustody, TableParameters, find_split_release, release_folder};
-use disjoin::read::rows::Declared;
+use disjoin::read::rows::{Declared, RowLog, Streamed, count_rows, count_table};
 use disjoin::recipe::table;
 use disjoin::release::SplitClaim;
 use disjoin::release::generalized::form_of;
 use disjoin::release::split::FORM;
 use disjoin::run::split::protect_split;
+use disjoin::run::stream::{is_streamed, stream_split};
 use disjoin::verify::{TableTruth, open_split, verify_split};
 use disjoin::{Error, Result};
 use serde::Serialize;
@@ -23,7 +24,9 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{Input, name_of};
-use crate::table::{Original, dependencies_line, read, verdict_text};
+use crate::database;
+use crate::run::{before_line, tell_story};
+use crate::table::{Original, dependencies_line, note_intake, read, verdict_text};
 use crate::talk::{Talk, count, number, percent};
 
 /// By which a release is put together again to learn from it.
@@ -36,26 +39,56 @@ const SHOWN: usize = 10;
 pub(crate) fn protect(file: &Path, out: &Path, asked: &table::Table, input: &Input, talk: &Talk) -> Result<Outcome> {
     let destination = Destination::check(out)?;
     destination.check_outside(file)?;
+    if is_streamed(asked) {
+        let count = |rows: RowLog<'_>| count_rows_of(file, &asked.declared, input, rows, talk);
+        let made = stream_split(asked, count, &destination, &mut |step| talk.step(step))?;
+        return tell_made(&made.claim, &made.custody, out, &destination, talk);
+    }
     let (table, intake) = read(file, input, &asked.declared, talk)?;
     let made = protect_split(asked, &table, &mut |step| talk.step(step))?;
     talk.step("writing the package");
     let custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), made.seconds);
     let package = SplitPackage { claim: &made.claim, split: &made.split, custody: &custody, pages: &[] };
     package.publish(&destination)?;
-    let rows = table.n_rows() as u64;
-    let removed = rows - made.claim.records;
+    let outcome = tell_made(&made.claim, &custody, out, &destination, talk);
+    // The program ends here: giving millions of small pieces back one by one would only take time.
+    std::mem::forget(made);
+    std::mem::forget(table);
+    outcome
+}
+
+/// Counts the rows of a file while they are read, or those of a database.
+fn count_rows_of(file: &Path, declared: &Declared, input: &Input, rows: RowLog<'_>, talk: &Talk) -> Result<Streamed> {
+    if database::is_url(&file.to_string_lossy()) {
+        let (table, intake) = read(file, input, declared, talk)?;
+        return count_rows(table, intake, rows);
+    }
+    talk.step(&format!("reading {}", name_of(file)));
+    let streamed = count_table(file, &input.options(), declared, rows)?;
+    note_intake(&streamed.intake, talk);
+    Ok(streamed)
+}
+
+/// Tells what was made, and where it is.
+fn tell_made(
+    claim: &SplitClaim,
+    custody: &TableCustody,
+    out: &Path,
+    destination: &Destination,
+    talk: &Talk,
+) -> Result<Outcome> {
+    let rows = custody.input.rows;
+    let removed = rows - claim.records;
     talk.note(&format!(
         "{}: {} in {}, {}; {} removed ({})",
-        made.claim.method,
-        count(made.claim.records, "row", "rows"),
-        count(made.claim.groups, "group", "groups"),
-        count(made.claim.files.len() as u64, "sensitive table", "sensitive tables"),
+        claim.method,
+        count(claim.records, "row", "rows"),
+        count(claim.groups, "group", "groups"),
+        count(claim.files.len() as u64, "sensitive table", "sensitive tables"),
         count(removed, "row", "rows"),
         percent(removed, rows),
     ));
-    talk.note(&format!("{}  may leave the building", out.join("release").display()));
-    talk.note(&format!("{}  must not", out.join("custody").display()));
-    talk.note(&format!("next: disjoin verify {}", out.display()));
+    talk.note_places(out);
     if talk.is_json() {
         let path = |part| out.join(part).to_string_lossy().into_owned();
         talk.print_json(&json!({
@@ -64,17 +97,14 @@ pub(crate) fn protect(file: &Path, out: &Path, asked: &table::Table, input: &Inp
             "replaced": destination.replaces(),
             "input": custody.input,
             "parameters": custody.parameters,
-            "promised": made.claim.promised,
-            "records": made.claim.records,
-            "groups": made.claim.groups,
-            "files": made.claim.files,
+            "promised": claim.promised,
+            "records": claim.records,
+            "groups": claim.groups,
+            "files": claim.files,
             "removed": removed,
-            "seconds": made.seconds,
+            "seconds": custody.seconds,
         }))?;
     }
-    // The program ends here: giving millions of small pieces back one by one would only take time.
-    std::mem::forget(made);
-    std::mem::forget(table);
     Ok(Outcome::Holds)
 }
 
@@ -298,19 +328,7 @@ fn measured_text(report: &SplitReport) -> String {
 
 /// Prints the story of a run with a split table.
 pub(crate) fn tell(story: &SplitStory, out: &Path, talk: &Talk) -> Result<Outcome> {
-    if talk.is_json() {
-        let path = |part: &str| out.join(part).to_string_lossy().into_owned();
-        talk.print_json(&json!({
-            "holds": story.holds,
-            "release": path("release"),
-            "custody": path("custody"),
-            "report": path("custody/report.html"),
-            "story": story,
-        }))?;
-    } else {
-        talk.print(&story_text(story, out))?;
-    }
-    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
+    tell_story(story.holds, json!(story), || story_text(story, out), out, talk)
 }
 
 fn story_text(story: &SplitStory, out: &Path) -> String {
@@ -318,16 +336,7 @@ fn story_text(story: &SplitStory, out: &Path) -> String {
     let mut line = |label: &str, told: String| {
         let _ = writeln!(text, "{label:<11}{told}");
     };
-    line(
-        "before",
-        format!(
-            "{} of {} ({}) share their quasi-identifiers with fewer than {}",
-            number(story.at_risk),
-            count(story.rows, "row", "rows"),
-            percent(story.at_risk, story.rows),
-            story.recipe.protect.k
-        ),
-    );
+    line("before", before_line(story.at_risk, story.rows, story.recipe.protect.k));
     line(
         "protect",
         format!(

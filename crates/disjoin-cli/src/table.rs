@@ -31,6 +31,7 @@ use sha2::{Digest, Sha256};
 use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
+use crate::run::{before_line, tell_story};
 use crate::talk::{Talk, count, number, percent};
 
 /// What each column of a table is for, and what its classes must be like.
@@ -318,6 +319,12 @@ pub(crate) fn read(file: &Path, input: &Input, declared: &Declared, talk: &Talk)
         }
         true => from_database(&url, declared, talk)?,
     };
+    note_intake(&intake, talk);
+    Ok((table, intake))
+}
+
+/// Tells what was read.
+pub(crate) fn note_intake(intake: &TableIntake, talk: &Talk) {
     talk.note(&format!(
         "{} of {}",
         count(intake.rows, "row", "rows"),
@@ -326,7 +333,6 @@ pub(crate) fn read(file: &Path, input: &Input, declared: &Declared, talk: &Talk)
     if intake.missing > 0 {
         talk.note(&format!("{} without a value", count(intake.missing, "cell", "cells")));
     }
-    Ok((table, intake))
 }
 
 fn from_database(url: &str, declared: &Declared, talk: &Talk) -> Result<(Table, TableIntake)> {
@@ -387,9 +393,7 @@ pub(crate) fn protect(
     for (column, loss) in custody.hidden.iter().flat_map(|hidden| &hidden.columns) {
         talk.note(&format!("hiding rules cost {column} {loss:.4} of its levels"));
     }
-    talk.note(&format!("{}  may leave the building", out.join("release").display()));
-    talk.note(&format!("{}  must not", out.join("custody").display()));
-    talk.note(&format!("next: disjoin verify {}", out.display()));
+    talk.note_places(out);
     if talk.is_json() {
         let path = |part| out.join(part).to_string_lossy().into_owned();
         talk.print_json(&json!({
@@ -659,19 +663,7 @@ pub(crate) fn dependencies_line(found: &Surviving) -> String {
 
 /// Prints the story of a run with a table.
 pub(crate) fn tell(story: &TableStory, out: &Path, talk: &Talk) -> Result<Outcome> {
-    if talk.is_json() {
-        let path = |part: &str| out.join(part).to_string_lossy().into_owned();
-        talk.print_json(&json!({
-            "holds": story.holds,
-            "release": path("release"),
-            "custody": path("custody"),
-            "report": path("custody/report.html"),
-            "story": story,
-        }))?;
-    } else {
-        talk.print(&story_text(story, out))?;
-    }
-    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
+    tell_story(story.holds, json!(story), || story_text(story, out), out, talk)
 }
 
 fn story_text(story: &TableStory, out: &Path) -> String {
@@ -679,16 +671,7 @@ fn story_text(story: &TableStory, out: &Path) -> String {
     let mut line = |label: &str, told: String| {
         let _ = writeln!(text, "{label:<11}{told}");
     };
-    line(
-        "before",
-        format!(
-            "{} of {} ({}) share their quasi-identifiers with fewer than {}",
-            number(story.at_risk),
-            count(story.rows, "row", "rows"),
-            percent(story.at_risk, story.rows),
-            story.recipe.protect.k
-        ),
-    );
+    line("before", before_line(story.at_risk, story.rows, story.recipe.protect.k));
     line(
         "protect",
         format!(

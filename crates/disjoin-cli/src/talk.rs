@@ -64,6 +64,13 @@ impl Talk {
         }
     }
 
+    /// Where a package is, and what to do with it.
+    pub(crate) fn note_places(&self, out: &Path) {
+        self.note(&format!("{}  may leave the building", out.join("release").display()));
+        self.note(&format!("{}  must not", out.join("custody").display()));
+        self.note(&format!("next: disjoin verify {}", out.display()));
+    }
+
     /// Something that may not be what the user meant.
     pub(crate) fn warn(&self, text: &str) {
         self.note(&format!("warning: {text}"));

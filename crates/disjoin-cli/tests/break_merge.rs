@@ -259,7 +259,7 @@ fn bad_input_is_explained_and_writes_nothing() {
     let other = ["--quasi", "age,sex", "--sensitive", "disease", "--other", "job", "--identifier", "name"];
     let set = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "job", "--identifier", "name"];
     let none = ["--quasi", "age,sex,disease,job", "--identifier", "name"];
-    let cases: [(Vec<String>, &[&str]); 16] = [
+    let cases: [(Vec<String>, &[&str]); 17] = [
         (split(&other), &["--other", "belong together", "left out"]),
         (split(&set), &["--set", "split"]),
         (split(&none), &["--sensitive", "nothing to publish apart"]),
@@ -268,6 +268,7 @@ fn bad_input_is_explained_and_writes_nothing() {
         (base(&["--l-diversity", "4"]), &["l can be at most 3"]),
         (base(&["--as-is"]), &["60 of 60", "ask for less"]),
         (base(&["--as-is", "--groups-by", "mondrian"]), &["--as-is"]),
+        (base(&["--as-is", "--background", "0.2"]), &["--background", "as they are"]),
         (base(&["--groups-by", "sideways"]), &["sideways"]),
         (base(&["--confidence", "0.5"]), &["--confidence", "association-hiding"]),
         (anatomy(&[]), &["--l-diversity", "anatomy"]),

@@ -19,12 +19,17 @@ use disjoin::protect::anatomy::{anatomize, anatomy, with_shares};
 use disjoin::protect::association_hiding::hide;
 use disjoin::protect::break_merge::{break_merge, identical_rows};
 use disjoin::protect::tabular::{Method, Params, anonymize, settle_classes};
-use disjoin::publish::{Destination, KeptTable, SplitPackage, TableCustody, find_release, find_split_release};
-use disjoin::read::rows::{Declared, TableIntake};
+use disjoin::publish::{
+    Destination, KeptTable, SplitPackage, TableCustody, TableParameters, find_release, find_split_release,
+};
+use disjoin::read::Options;
+use disjoin::read::rows::{Declared, RowLog, TableIntake, count_bytes, count_rows, table_bytes};
+use disjoin::recipe;
 use disjoin::release::criteria::Criterion;
-use disjoin::release::generalized::{Associations, Generalized, TableClaim};
+use disjoin::release::generalized::{Associations, Generalized, TableClaim, write_row};
 use disjoin::release::split::{Split, SplitClaim, SplitTables};
-use disjoin::run::split::bytes_of;
+use disjoin::run::split::{bytes_of, protect_split};
+use disjoin::run::stream::stream_split;
 use disjoin::verify::{
     SplitBytes, TableRule, TableTruth, TableVerdict, open_split, parse_split, parse_table, verify_split, verify_table,
 };
@@ -841,4 +846,112 @@ fn bad_tables_are_refused() {
         panic!("refused")
     };
     assert_eq!(key, "knowledge-breach");
+}
+
+/// A random table without other columns as a file, with a name for each row; numbers are written in several ways.
+fn random_file(rng: &mut ChaCha8Rng, n_rows: usize) -> (String, recipe::table::Written) {
+    let table = random_table(rng, n_rows);
+    let columns: Vec<&Column> = table.columns.iter().filter(|column| column.role != Role::Other).collect();
+    let names = |role: Role| columns.iter().filter(|c| c.role == role).map(|c| c.name.clone()).collect::<Vec<_>>();
+    let numeric = columns.iter().filter(|column| column.domain.numbers().is_some()).map(|c| c.name.clone()).collect();
+    let written = recipe::table::Written {
+        quasi: names(Role::Quasi),
+        sensitive: names(Role::Sensitive),
+        identifier: vec!["name".into()],
+        numeric,
+        missing: vec!["none".into()],
+        split: Some(recipe::table::Splitting::BreakMerge),
+        as_is: true,
+        ..recipe::table::Written::default()
+    };
+    let mut text = Vec::new();
+    write_row(columns.iter().map(|column| column.name.as_str()).chain(["name"]), &mut text);
+    for row in 0..n_rows {
+        let cell = |column: &&Column| {
+            let text = column.domain.text(column.codes[row]).to_owned();
+            match (text.is_empty(), column.domain.numbers().is_some(), row % 3) {
+                (true, _, 0) => String::from("none"),
+                (false, true, 1) if !text.contains('.') => text + ".0",
+                _ => text,
+            }
+        };
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        write_row(cells.iter().map(String::as_str).chain([["Ann", "B, \"C\"", "two\nlines"][row % 3]]), &mut text);
+    }
+    (String::from_utf8(text).unwrap(), written)
+}
+
+/// Everything in a package but how long it took.
+fn package(folder: &std::path::Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for part in ["release", "custody"] {
+        for entry in fs::read_dir(folder.join(part)).unwrap() {
+            let entry = entry.unwrap();
+            let text = fs::read_to_string(entry.path()).unwrap();
+            let kept = text.lines().filter(|line| !line.starts_with("  \"seconds\"")).collect::<Vec<_>>().join("\n");
+            files.insert(format!("{part}/{}", entry.file_name().display()), kept);
+        }
+    }
+    files
+}
+
+#[test]
+fn streams_are_what_is_in_memory() {
+    let mut rng = ChaCha8Rng::seed_from_u64(31);
+    let (mut made, mut taken_apart, mut refused) = (0, 0, 0);
+    for round in 0..60 {
+        let (size, most_removed) = (rng.random_range(1..60), rng.random_range(0..10));
+        let (text, mut written) = random_file(&mut rng, size);
+        written.most_removed = Some(f64::from(most_removed) / 10.0);
+        let asked = &mut written.criteria;
+        match round % 6 {
+            0 => asked.alpha = Some(0.5),
+            1 => (asked.beta, asked.l) = (Some(1.5), Some(2)),
+            2 => asked.knowledge_breach = Some(0.6),
+            3 => asked.entropy_l = Some(1.5),
+            4 => asked.t = Some(0.6),
+            _ => {}
+        }
+        let asked = recipe::table::resolve(&written, 2, std::path::Path::new(""), None).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| Destination::check(&folder.path().join(name)).unwrap();
+        let options = Options::default();
+        let (table, intake) = table_bytes("x.csv", text.as_bytes(), &options, &asked.declared).unwrap();
+        let whole = protect_split(&asked, &table, &mut |_| {}).and_then(|made| {
+            let custody = TableCustody::new(intake.clone(), asked.declared.clone(), TableParameters::from(&asked), 0.0);
+            let package = SplitPackage { claim: &made.claim, split: &made.split, custody: &custody, pages: &[] };
+            let removed = asked.criteria.len() > 1 && made.split.n_rows() < table.n_rows();
+            package.publish(&at("whole")).map(|()| removed)
+        });
+        let told = |error: &Error| format!("{error} {:?}", error.hint());
+        let check = |name: &str, streamed: disjoin::Result<u64>| match (&whole, &streamed) {
+            (Ok(_), Ok(removed)) => {
+                let (streamed, expected) = (package(&folder.path().join(name)), package(&folder.path().join("whole")));
+                assert_eq!(streamed, expected, "round {round}, {name}");
+                assert_eq!(
+                    expected["custody/class_of.csv"].lines().filter(|l| l.ends_with(',')).count(),
+                    *removed as usize
+                );
+            }
+            (Err(whole), Err(streamed)) => assert_eq!(told(whole), told(streamed), "round {round}, {name}"),
+            _ => panic!("round {round}, {name}: {:?}, {streamed:?}", whole.as_ref().err()),
+        };
+        for block in [1, 7, 100, 1 << 20] {
+            let name = block.to_string();
+            let count =
+                |rows: RowLog<'_>| count_bytes("x.csv", text.as_bytes(), &options, &asked.declared, rows, block);
+            check(&name, stream_split(&asked, count, &at(&name), &mut |_| {}).map(|made| made.removed));
+        }
+        let count = |rows: RowLog<'_>| count_rows(table.clone(), intake.clone(), rows);
+        check("table", stream_split(&asked, count, &at("table"), &mut |_| {}).map(|made| made.removed));
+        match &whole {
+            Ok(removed) => (made, taken_apart) = (made + 1, taken_apart + usize::from(*removed)),
+            Err(_) => {
+                refused += 1;
+                // Nothing is left of what was begun.
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+            }
+        }
+    }
+    assert!(made > 15 && taken_apart > 5 && refused > 5, "{made} {taken_apart} {refused}");
 }

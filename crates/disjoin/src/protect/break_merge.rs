@@ -5,15 +5,14 @@
 //! Promises:   every sensitive table satisfies the criteria in every group; nothing of a sensitive column is lost but which of
 //!             its values goes with which of another
 //! Assumes:    classes of any tabular method, or a table that is anonymous already: then rows with the same quasi-identifiers
-//!             are groups as they are (`identical_rows`)
+//!             are groups as they are (`identical_rows`; `tabular::settle_counts` where only counts are kept)
 //! Departs:    the paper compares neighbouring rows and so needs them sorted, its counter ends one too high, and the last group
 //!             is empty: here rows are found wherever they stand. Groups are numbered by what they show, not by appearance
 //! Cost:       O(n (|QI| + |SA|)), and sorting the groups
 //! Checked by: `tests/break_merge.rs`: tables IX to XII of the paper, and brute force
 
-use hashbrown::HashMap;
-
 use super::tabular::{Params, settle_classes};
+use crate::data::counted::refine;
 use crate::data::{Partition, Table};
 use crate::error::Result;
 use crate::release::split::Split;
@@ -53,33 +52,4 @@ fn by_tuple(table: &Table) -> Partition {
     // Values are published as they are: nobody has to look for a cell that covers them.
     partition.levels = Some(vec![0; quasi.len()]);
     partition
-}
-
-/// Parts groups by one more column, and tells how many there are then.
-fn refine(groups: &mut [u32], n_groups: usize, codes: &[u32], n_codes: usize) -> usize {
-    const NONE: u32 = u32::MAX;
-    let mut next = 0;
-    let mut number = |known: &mut u32| {
-        if *known == NONE {
-            *known = next;
-            next += 1;
-        }
-        *known
-    };
-    // One place for each pair, if there are not many more of them than rows.
-    match n_groups.checked_mul(n_codes).filter(|&pairs| pairs <= 2 * groups.len() + 1024) {
-        Some(pairs) => {
-            let mut known = vec![NONE; pairs];
-            for (group, &code) in groups.iter_mut().zip(codes) {
-                *group = number(&mut known[*group as usize * n_codes + code as usize]);
-            }
-        }
-        None => {
-            let mut known: HashMap<u64, u32, foldhash::fast::RandomState> = HashMap::default();
-            for (group, &code) in groups.iter_mut().zip(codes) {
-                *group = number(known.entry(u64::from(*group) << 32 | u64::from(code)).or_insert(NONE));
-            }
-        }
-    }
-    next as usize
 }

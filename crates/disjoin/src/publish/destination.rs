@@ -37,6 +37,9 @@ const CUSTODY_FILES: [&str; 9] = [
     "report.json",
 ];
 
+/// A file for what does not fit into memory.
+const SCRATCH: &str = "scratch.tmp";
+
 /// A folder that a package can be written to: absent so far, empty, or a package that will be replaced.
 #[derive(Debug)]
 pub struct Destination {
@@ -298,6 +301,21 @@ impl Staging {
         let mut file = File::create_new(folder.join(name)).map_err(cannot_write)?;
         fill(&mut file)?;
         file.sync_all().map_err(cannot_write)
+    }
+
+    /// Lets `fill` use a file that is no part of the package, and is gone afterwards. It is as private as custody.
+    pub fn scratch<T>(&self, fill: impl FnOnce(&mut File, &Path) -> Result<T>) -> Result<T> {
+        let folder = self.folder.join(Part::Custody.folder());
+        let path = folder.join(SCRATCH);
+        let cannot_write = |e| Error::io(&path, "write", e);
+        match make_folder(&folder, Part::Custody) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(cannot_write(e)),
+            _ => {}
+        }
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let filled = fill(&mut file.map_err(cannot_write)?, &path)?;
+        fs::remove_file(&path).map_err(cannot_write)?;
+        Ok(filled)
     }
 
     /// Where the file will be in the end, for messages.

@@ -179,7 +179,9 @@ impl TablePackage<'_> {
         let mut text = serde_json::to_string_pretty(&custody).map_err(|_| Error::Internal("custody is always JSON"))?;
         text.push('\n');
         write_bytes(staging, Part::Custody, "custody.json", text.as_bytes())?;
-        write_with(staging, Part::Custody, "class_of.csv", |file| write_class_of(&data.class_of(), file))?;
+        write_with(staging, Part::Custody, "class_of.csv", |file| {
+            write_class_of(data.class_of().into_iter().map(Ok), file)
+        })?;
         write_with(staging, Part::Custody, "mapping.csv", |file| write_mapping(self.table, data, file))?;
         for page in self.pages {
             write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
@@ -199,15 +201,18 @@ pub(super) fn write_with(
 }
 
 /// A line `row,class` for each row of the original, both numbered from 1; the class is empty if the row was removed.
-pub(super) fn write_class_of(class_of: &[Option<u32>], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_class_of(
+    class_of: impl Iterator<Item = io::Result<Option<u32>>>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut text = Vec::with_capacity(BLOCK + 64);
     text.extend_from_slice(HEADING.as_bytes());
     text.push(b'\n');
-    for (class, row) in class_of.iter().zip(1_u64..) {
+    for (class, row) in class_of.zip(1_u64..) {
         write_number(row, &mut text);
         text.push(b',');
-        if let Some(class) = class {
-            write_number(u64::from(*class) + 1, &mut text);
+        if let Some(class) = class? {
+            write_number(u64::from(class) + 1, &mut text);
         }
         text.push(b'\n');
         flush_block(&mut text, out)?;
@@ -352,11 +357,11 @@ mod tests {
     #[test]
     fn the_map_is_read_back() {
         let mut text = Vec::new();
-        write_class_of(&[Some(0), None, Some(12)], &mut text).unwrap();
+        write_class_of([Some(0), None, Some(12)].into_iter().map(Ok), &mut text).unwrap();
         assert_eq!(text, b"row,class\n1,1\n2,\n3,13\n");
         let long: Vec<Option<u32>> = (0..50_000).map(|row| Some(row * 7919 % 30_011).filter(|c| c % 7 > 0)).collect();
         let mut text = Vec::new();
-        write_class_of(&long, &mut text).unwrap();
+        write_class_of(long.iter().map(|&class| Ok(class)), &mut text).unwrap();
         assert_eq!(parse_class_of(&text, "x").unwrap(), long);
     }
 

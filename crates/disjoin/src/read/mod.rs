@@ -208,26 +208,47 @@ fn parse(name: &str, raw: &[u8], options: &Options) -> Result<(Format, Dataset, 
     Ok((format, dataset, counts))
 }
 
-/// Unpacks gzip and Zstandard, known by their first bytes whatever the file's name.
-fn decompress<'a>(name: &str, raw: &'a [u8]) -> Result<Cow<'a, [u8]>> {
-    let (kind, unpacked) = if raw.starts_with(&[0x1f, 0x8b]) {
-        let mut bytes = Vec::new();
-        ("gzip", flate2::read::MultiGzDecoder::new(raw).read_to_end(&mut bytes).map(|_| bytes))
-    } else if raw.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        ("Zstandard", zstd::stream::decode_all(raw))
-    } else if raw.starts_with(b"PK\x03\x04") {
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstandard,
+}
+
+/// Known by the first bytes, whatever the file's name.
+fn packing(name: &str, head: &[u8]) -> Result<Packing> {
+    if head.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Packing::Gzip);
+    }
+    if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return Ok(Packing::Zstandard);
+    }
+    if head.starts_with(b"PK\x03\x04") {
         return Err(Error::input(Place::file(name), "is a ZIP archive or a spreadsheet, not data in a known format")
             .with_hint("unpack it, or export the sheet as CSV"));
-    } else {
-        return Ok(Cow::Borrowed(raw));
-    };
-    match unpacked {
-        Ok(bytes) => Ok(Cow::Owned(bytes)),
-        Err(_) => {
-            let problem = format!("cannot be unpacked: the {kind} data are truncated or corrupt");
-            Err(Error::input(Place::file(name), problem).with_hint("copy or download the file again"))
-        }
     }
+    Ok(Packing::Plain)
+}
+
+/// Unpacks gzip and Zstandard.
+fn decompress<'a>(name: &str, raw: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    let packing = packing(name, raw)?;
+    let unpacked = match packing {
+        Packing::Plain => return Ok(Cow::Borrowed(raw)),
+        Packing::Gzip => {
+            let mut bytes = Vec::new();
+            flate2::read::MultiGzDecoder::new(raw).read_to_end(&mut bytes).map(|_| bytes)
+        }
+        Packing::Zstandard => zstd::stream::decode_all(raw),
+    };
+    unpacked.map(Cow::Owned).map_err(|_| corrupt(name, packing))
+}
+
+fn corrupt(name: &str, packing: Packing) -> Error {
+    let kind = if packing == Packing::Gzip { "gzip" } else { "Zstandard" };
+    let problem = format!("cannot be unpacked: the {kind} data are truncated or corrupt");
+    Error::input(Place::file(name), problem).with_hint("copy or download the file again")
 }
 
 fn fits_in_a_line(term: &str) -> bool {

@@ -14,11 +14,20 @@ use memchr::{memchr, memchr_iter, memchr2};
 use crate::error::{Error, Place, Result};
 
 /// Detection looks at this much of a file.
-const HEAD: usize = 64 << 10;
+pub(super) const HEAD: usize = 64 << 10;
 
-/// The bytes as text, or an error with the line where they stop being text.
+/// What is wrong with a quote that might still be closed.
+pub(super) const UNCLOSED: &str = "a quote is opened and never closed";
+
+/// The bytes as text, or an error with the line where they stop being text. A byte order mark is skipped.
 pub(super) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
-    let at_line = |offset| Place::line(name, line_of(bytes, offset));
+    let text = validate_part(name, bytes, 0)?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// The same for whole lines of a file that has so many lines before them.
+pub(super) fn validate_part<'a>(name: &str, bytes: &'a [u8], lines: u64) -> Result<&'a str> {
+    let at_line = |offset| Place::line(name, lines + line_of(bytes, offset));
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::input(at_line(error.valid_up_to()), "is not valid UTF-8").with_hint("convert the file to UTF-8")
     })?;
@@ -38,7 +47,7 @@ pub(super) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
                 .with_hint("end lines with LF or CRLF"));
         }
     }
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+    Ok(text)
 }
 
 /// Refuses what cannot separate fields.
@@ -142,7 +151,7 @@ fn quoted_field(
         let found = if multiline { memchr(b'"', rest) } else { memchr2(b'"', b'\n', rest) };
         let quote = match found {
             Some(offset) if rest[offset] == b'"' => from + offset,
-            _ => return Err("a quote is opened and never closed"),
+            _ => return Err(UNCLOSED),
         };
         if content.is_empty() {
             content = Cow::Borrowed(&text[from..quote]);
@@ -217,6 +226,25 @@ impl<'a> Rows<'a> {
             }
         }
     }
+}
+
+/// How much of a text is rows that end in it: a quote that is open at the end may be closed by what follows.
+pub(super) fn whole_rows(text: &str, separator: u8) -> usize {
+    let (mut at, mut end) = (0, 0);
+    while at < text.len() {
+        match field(text, at, separator, true) {
+            Ok((_, stop)) => {
+                at = stop + 1;
+                if text.as_bytes().get(stop) == Some(&b'\n') {
+                    end = at;
+                }
+            }
+            Err(UNCLOSED) => break,
+            // Whoever reads the rows will say what is wrong.
+            Err(_) => return text.len(),
+        }
+    }
+    end
 }
 
 /// The error for a quote that is open or misplaced.

@@ -347,6 +347,11 @@ fn check_split(written: &Written) -> Result<()> {
         () if split == Splitting::BreakMerge && written.as_is && written.method.is_some() => {
             refuse("table.as_is", "leaves nothing to do for a method that makes classes", "give one of the two")
         }
+        () if written.as_is && written.criteria.background.is_some() => refuse(
+            "table.criteria.background",
+            "is not looked at where rows are groups as they are",
+            "remove it, or let a method make the groups",
+        ),
         () if split == Splitting::Anatomy && (written.method.is_some() || written.as_is) => {
             refuse("table.method", "anatomy makes its own groups", "remove the method, or choose break-merge")
         }

@@ -373,6 +373,13 @@ impl<'a> Judge<'a> {
         Ok(judge)
     }
 
+    /// The same for rows that were counted already.
+    pub fn of_total(criteria: &[Criterion], table: &'a Table, overall: Histogram) -> Result<Self> {
+        let mut judge = Self::of_nothing(criteria, table)?;
+        judge.set_overall(overall);
+        Ok(judge)
+    }
+
     /// The same for rows whose classes were counted already.
     pub fn over_counts(criteria: &[Criterion], table: &'a Table, classes: &[Histogram]) -> Result<Self> {
         let mut judge = Self::of_nothing(criteria, table)?;
@@ -456,13 +463,6 @@ impl<'a> Judge<'a> {
         self.caps.is_none() && self.others.is_empty() && self.sets.is_none()
     }
 
-    /// Whether two classes that hold may fail as one: true of nothing that looks at one column at a time.
-    pub fn is_joint(&self) -> bool {
-        self.criteria.iter().any(|criterion| matches!(criterion, Criterion::KnowledgeBreach { .. }))
-    }
-
-    /// Whether a criterion other than k-anonymity, alpha and beta-likeness looks at counts.
-    pub fn has_others(&self) -> bool {
     /// If size and the number of different values decide: how many of each column there must be, 1 if size alone does. A class
     /// that holds then does so with more rows.
     pub fn different_only(&self) -> Option<u32> {
@@ -474,6 +474,13 @@ impl<'a> Judge<'a> {
         least.filter(|_| self.caps.is_none() && self.sets.is_none())
     }
 
+    /// Whether two classes that hold may fail as one: true of nothing that looks at one column at a time.
+    pub fn is_joint(&self) -> bool {
+        self.criteria.iter().any(|criterion| matches!(criterion, Criterion::KnowledgeBreach { .. }))
+    }
+
+    /// Whether a criterion other than k-anonymity, alpha and beta-likeness looks at counts.
+    pub fn has_others(&self) -> bool {
         !self.others.is_empty()
     }
 
@@ -592,13 +599,6 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// How a class stands to every criterion: that of the sensitive column where it stands worst. `None` for a criterion that is
-    /// not asked here.
-    pub fn readings(&self, class: &Histogram) -> Vec<Option<Reading>> {
-        let worst = |criterion: &Criterion| {
-            let readings = (0..self.columns.len().max(1)).filter_map(|column| self.reading(criterion, class, column));
-            readings.reduce(|a, b| if a.excess() >= b.excess() { a } else { b })
-        };
     /// Whether these rows may be a class; they are not all looked at if the first of them show it.
     pub fn rows_hold(&self, rows: &[u32]) -> bool {
         match self.different_only() {
@@ -610,6 +610,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// How a class stands to every criterion: that of the sensitive column where it stands worst. `None` for a criterion that is
+    /// not asked here.
+    pub fn readings(&self, class: &Histogram) -> Vec<Option<Reading>> {
+        let worst = |criterion: &Criterion| {
+            let readings = (0..self.columns.len().max(1)).filter_map(|column| self.reading(criterion, class, column));
+            readings.reduce(|a, b| if a.excess() >= b.excess() { a } else { b })
+        };
         self.criteria.iter().map(worst).collect()
     }
 

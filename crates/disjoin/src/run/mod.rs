@@ -7,6 +7,7 @@
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
 pub mod split;
+pub mod stream;
 pub mod sweep;
 pub mod table;
 

@@ -200,6 +200,8 @@ impl Task<'_> {
                 open.push((left, columns));
                 continue;
             }
+            // What was used for many rows is not kept while they are cut further.
+            scratch = Scratch::default();
             let mut more = Vec::new();
             rayon::join(|| self.cut(left, &columns, classes), || self.cut(right, &columns, &mut more));
             classes.append(&mut more);

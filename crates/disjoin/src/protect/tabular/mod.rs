@@ -20,9 +20,10 @@ mod mdav;
 mod mondrian;
 mod peel;
 mod settle;
+mod settle_counts;
 mod soria_comas;
-mod trim;
 mod tally;
+mod trim;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,7 @@ use crate::data::table::{Column, Table};
 use crate::error::{Error, Result};
 use crate::reconstruct::background::Beliefs;
 use crate::release::criteria::{Criterion, Judge};
+pub use settle_counts::{Taken, settle_counts};
 
 /// A way to put rows into classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]

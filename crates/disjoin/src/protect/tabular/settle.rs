@@ -74,9 +74,9 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
     let mut settled = Partition::default();
     (settled.removed, settled.levels) = (removed, levels);
     classes.iter().for_each(|rows| settled.push(rows));
-    let share = settled.removed.len() as f64 / problem.table.n_rows().max(1) as f64;
-    if settled.is_empty() || share > most_removed {
-        return Err(too_many_removed(problem, &settled, share, most_removed));
+    let (lost, all) = (settled.removed.len() as u64, problem.table.n_rows() as u64);
+    if settled.is_empty() || lost as f64 / all.max(1) as f64 > most_removed {
+        return Err(too_many_removed(problem.judge.criteria(), lost, all, most_removed));
     }
     Ok(settled)
 }
@@ -156,18 +156,23 @@ fn partner(
 
 /// Refuses criteria that not even all rows as one class satisfy: no class could, unless rows are removed to make them hold.
 pub(super) fn check_feasible(problem: &Problem<'_>) -> Result<()> {
-    if problem.table.n_rows() == 0 {
+    let all = problem.judge.of(0..problem.table.n_rows() as u32);
+    feasible(&problem.judge, &all, problem.quasi.len())
+}
+
+/// The same, of the counts of all rows.
+pub(super) fn feasible(judge: &Judge<'_>, all: &Histogram, n_quasi: usize) -> Result<()> {
+    if all.size == 0 {
         return Err(Error::Infeasible {
             problem: "the table has no row".into(),
             hint: "give a table with rows".into(),
         });
     }
-    if problem.quasi.is_empty() {
+    if n_quasi == 0 {
         let problem = "no quasi-identifier is declared: there is nothing to generalise";
         return Err(Error::recipe("quasi", problem, "name the columns that others may know with --quasi"));
     }
-    let all = problem.judge.of(0..problem.table.n_rows() as u32);
-    for (criterion, reading) in problem.judge.criteria().iter().zip(problem.judge.readings(&all)) {
+    for (criterion, reading) in judge.criteria().iter().zip(judge.readings(all)) {
         let Some(reading) = reading.filter(|reading| !reading.holds) else { continue };
         let nearest = match criterion {
             Criterion::KAnonymity { .. } => format!("k can be at most {}", reading.value),
@@ -196,7 +201,7 @@ pub(super) fn check_feasible(problem: &Problem<'_>) -> Result<()> {
             hint: format!("the nearest that can be satisfied: {nearest}"),
         });
     }
-    if (1..problem.judge.k()).contains(&all.with_set) {
+    if (1..judge.k()).contains(&all.with_set) {
         return Err(Error::Infeasible {
             problem: format!("only {} rows have a set that is not empty", all.with_set),
             hint: format!("k can be at most {}, or leave the set-valued column out", all.with_set),
@@ -214,10 +219,10 @@ fn ceil_4(value: f64) -> f64 {
 }
 
 /// Says how many rows would have to go, and what else helps.
-fn too_many_removed(problem: &Problem<'_>, settled: &Partition, share: f64, most_removed: f64) -> Error {
-    let asked: Vec<String> = problem.judge.criteria().iter().map(Criterion::text).collect();
-    let (removed, all) = (settled.removed.len(), problem.table.n_rows());
-    let hint = match settled.is_empty() {
+pub(super) fn too_many_removed(criteria: &[Criterion], removed: u64, all: u64, most_removed: f64) -> Error {
+    let asked: Vec<String> = criteria.iter().map(Criterion::text).collect();
+    let share = removed as f64 / all.max(1) as f64;
+    let hint = match removed == all {
         true => String::from("ask for less, or declare fewer quasi-identifiers"),
         false => format!("allow --most-removed {:.4}, ask for less, or try another method", ceil_4(share)),
     };

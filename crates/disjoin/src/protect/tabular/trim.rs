@@ -46,7 +46,7 @@ fn largest(counts: &[u32], caps: &[f64]) -> u32 {
 }
 
 /// How many of so many rows may have a value that is allowed this share.
-fn most(cap: f64, rows: u32) -> u32 {
+pub(super) fn most(cap: f64, rows: u32) -> u32 {
     // A cap above all counts is as good as none: the cast saturates.
     ((cap + ROUNDING) * f64::from(rows)).floor() as u32
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Place, Result};
 use crate::read::long::wrong_width;
 use crate::read::text::{Rows, head, is_blank_row, lines_with};
 
-/// So much text is read at a time.
+/// So much text is read at a time: less of a small file, so that all cores have some of it.
 const CHUNK: usize = 4 << 20;
 const LEAST: usize = 1 << 18;
 
@@ -60,7 +60,7 @@ pub(super) fn read(name: &str, text: &str, separator: Option<u8>, declared: &Dec
 }
 
 /// Reads the rows of a part of the text.
-fn parse(
+pub(super) fn parse(
     mut rows: Rows<'_>,
     text: &str,
     plan: &[Planned],
@@ -104,7 +104,8 @@ fn chunks(text: &str, lines: u64) -> Vec<(&str, u64)> {
     chunks
 }
 
-fn find_separator(text: &str) -> u8 {
+/// What stands between cells, judged by the header and the lines after it.
+pub(super) fn find_separator(text: &str) -> u8 {
     let header = text.trim_start().lines().next().unwrap_or_default();
     let (in_header, in_lines) = (lines_with(header, SEPARATORS, true), lines_with(head(text), SEPARATORS, true));
     let stands = (0..SEPARATORS.len()).filter(|&i| in_header[i] > 0);

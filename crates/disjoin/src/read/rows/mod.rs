@@ -9,10 +9,12 @@
 //! Checked by: tests in this file, and `tests/table_release.rs`
 
 mod csv;
+mod gather;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod roles;
 mod sink;
+mod stream;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -28,8 +30,10 @@ use super::{Format, Options, decompress, hexadecimal};
 use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
+pub use gather::Renumbered;
 use roles::{Planned, plan};
 use sink::Sink;
+pub use stream::{RowLog, Streamed, count_bytes, count_rows, count_table};
 
 /// What somebody says about the columns of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

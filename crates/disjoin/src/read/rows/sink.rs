@@ -13,7 +13,7 @@ use crate::read::table::find_list_separator;
 use crate::read::text::{bad_quote, field};
 
 /// The code of a cell without a value.
-const MISSING: u32 = u32::MAX;
+pub(super) const MISSING: u32 = u32::MAX;
 
 /// All integers up to this one are numbers of their own.
 const LAST_INTEGER: f64 = (1_u64 << 53) as f64;
@@ -100,16 +100,15 @@ impl Sink {
         cells.codes.extend(after.codes.iter().map(|&code| rename.get(code as usize).copied().unwrap_or(MISSING)));
     }
 
-    /// The column, unless it is an identifier or a set.
-    pub(super) fn into_column(self, column: &Planned) -> Option<Column> {
+    /// The different texts and the code of each row, unless nothing is kept.
+    pub(super) fn into_cells(self) -> Option<(Dictionary, Vec<u32>)> {
         let Sink::Cells(Cells { texts, codes, .. }) = self else { return None };
-        Some(match column.numeric {
-            // Every text has been checked to be a number.
-            true => Column::from_number_codes(&column.name, column.role, &texts, codes, |text| {
-                number(text).unwrap_or_default()
-            }),
-            false => Column::from_codes(&column.name, column.role, texts, codes),
-        })
+        Some((texts, codes))
+    }
+
+    /// The column, unless it is an identifier or a set.
+    pub(super) fn into_column(self, planned: &Planned) -> Option<Column> {
+        self.into_cells().map(|(texts, codes)| column(planned, texts, codes))
     }
 
     /// The set-valued column.
@@ -127,6 +126,16 @@ impl Sink {
         };
         let Lists { dictionary, records, of_row, .. } = lists;
         Ok(Some(Sets { name: column.name.clone(), dictionary, records, of_row }))
+    }
+}
+
+/// A column from codes by first appearance.
+pub(super) fn column(planned: &Planned, texts: Dictionary, codes: Vec<u32>) -> Column {
+    let (name, role) = (&planned.name, planned.role);
+    match planned.numeric {
+        // Every text has been checked to be a number.
+        true => Column::from_number_codes(name, role, &texts, codes, |text| number(text).unwrap_or_default()),
+        false => Column::from_codes(name, role, texts, codes),
     }
 }
 

@@ -112,7 +112,7 @@ pub struct PublishedColumn {
 impl TableClaim {
     /// The claim of a table whose classes satisfy the criteria.
     pub fn new(table: &Table, partition: &Partition, method: &str, criteria: &[Criterion]) -> Self {
-        let columns = columns_as_published(table, partition, criteria);
+        let columns = columns_as_published(table, criteria, |column| occurring(column, partition.published()));
         TableClaim {
             format: FORMAT.into(),
             version: VERSION,
@@ -180,8 +180,8 @@ impl TableClaim {
 /// What a claim says of the columns that are published; hierarchies only where a criterion needs them.
 pub(in crate::release) fn columns_as_published(
     table: &Table,
-    partition: &Partition,
     criteria: &[Criterion],
+    occurs: impl Fn(&Column) -> Vec<bool>,
 ) -> Vec<PublishedColumn> {
     let by_hierarchy = criteria
         .iter()
@@ -191,7 +191,7 @@ pub(in crate::release) fn columns_as_published(
         role: column.role,
         numeric: column.domain.numbers().is_some(),
         hierarchy: match (by_hierarchy && column.role == Role::Sensitive, column.domain.hierarchy()) {
-            (true, Some(hierarchy)) => Some(paths(column, hierarchy, partition.published())),
+            (true, Some(hierarchy)) => Some(paths(column, hierarchy, &occurs(column))),
             _ => None,
         },
     };
@@ -224,11 +224,16 @@ pub fn form_of(path: &Path) -> Result<String> {
     claim::read_head(path).map(|(_, form)| form)
 }
 
-/// The values of these rows with the labels above them, in order of value.
-fn paths(column: &Column, hierarchy: &Hierarchy, rows: &[u32]) -> Vec<Vec<String>> {
-    let domain = &column.domain;
-    let mut occurs = vec![false; domain.n_codes()];
+/// For each code whether one of these rows has it.
+pub(in crate::release) fn occurring(column: &Column, rows: &[u32]) -> Vec<bool> {
+    let mut occurs = vec![false; column.domain.n_codes()];
     rows.iter().for_each(|&row| occurs[column.codes[row as usize] as usize] = true);
+    occurs
+}
+
+/// The values that occur with the labels above them, in order of value.
+fn paths(column: &Column, hierarchy: &Hierarchy, occurs: &[bool]) -> Vec<Vec<String>> {
+    let domain = &column.domain;
     let path = |value: NodeId| {
         let nodes = std::iter::once(value).chain(hierarchy.ancestors(value));
         nodes.map(|node| hierarchy.text(node, domain.texts()).to_owned()).collect()

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Cell, Partition};
 pub use claim::{Associations, FORM, PublishedColumn, SetsClaim, TableClaim, form_of};
-pub(super) use claim::{columns_as_published, hierarchy_of, names};
+pub(super) use claim::{columns_as_published, hierarchy_of, names, occurring};
 
 /// The name of the file.
 pub const DATA: &str = "data.csv";

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Split, file_names, group_column};
+use super::{CountedSplit, Split, file_names, group_column};
 use crate::data::table::Role;
 use crate::data::{Dictionary, Hierarchy};
 use crate::error::{Error, Place, Result};
 use crate::release::claim::{self, FORMAT, VERSION};
 use crate::release::criteria::Criterion;
-use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names};
+use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names, occurring};
 
 /// The form of the data that a [`SplitClaim`] speaks of.
 pub const FORM: &str = "split";
@@ -63,7 +63,24 @@ pub struct SensitiveFile {
 impl SplitClaim {
     /// The claim of a split table whose groups satisfy the criteria.
     pub fn new(split: &Split<'_>, method: &str, criteria: &[Criterion]) -> Self {
-        let columns = columns_as_published(split.table(), &split.partition(), criteria);
+        let columns =
+            columns_as_published(split.table(), criteria, |column| occurring(column, split.partition().published()));
+        Self::of(columns, split.is_exact(), (split.n_rows() as u64, split.n_groups() as u64), method, criteria)
+    }
+
+    /// The same of groups of which only counts are kept.
+    pub fn of_counts(split: &CountedSplit<'_>, method: &str, criteria: &[Criterion]) -> Self {
+        let columns = columns_as_published(split.columns(), criteria, |column| split.occurring(column));
+        Self::of(columns, false, (split.n_rows(), split.n_groups() as u64), method, criteria)
+    }
+
+    fn of(
+        columns: Vec<PublishedColumn>,
+        is_exact: bool,
+        (records, groups): (u64, u64),
+        method: &str,
+        criteria: &[Criterion],
+    ) -> Self {
         let of = |role| columns.iter().filter(move |column| column.role == role).map(|column| column.name.as_str());
         let (quasi, sensitive): (Vec<&str>, Vec<&str>) = (of(Role::Quasi).collect(), of(Role::Sensitive).collect());
         let files = sensitive.iter().zip(file_names(&sensitive));
@@ -75,12 +92,12 @@ impl SplitClaim {
             made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
             criteria: criteria.to_vec(),
             group_column: group_column(&quasi),
-            exact: split.is_exact(),
+            exact: is_exact,
             files: files.map(|(&column, file)| SensitiveFile { column: column.to_owned(), file }).collect(),
-            promised: promised(criteria, &columns, split.is_exact()),
-            adversary: adversary(criteria, split.is_exact(), sensitive.len()),
-            records: split.n_rows() as u64,
-            groups: split.n_groups() as u64,
+            promised: promised(criteria, &columns, is_exact),
+            adversary: adversary(criteria, is_exact, sensitive.len()),
+            records,
+            groups,
             columns,
         }
     }

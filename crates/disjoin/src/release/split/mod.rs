@@ -14,6 +14,7 @@
 //! `group,value,count`; the value is empty where it is missing.
 
 mod claim;
+mod counted;
 mod tables;
 
 use std::cmp::Ordering;
@@ -27,6 +28,7 @@ use crate::data::Partition;
 use crate::data::table::{Column, Role, Table};
 use crate::error::{Error, Result};
 pub use claim::{FORM, SensitiveFile, SplitClaim};
+pub use counted::CountedSplit;
 pub use tables::{Count, SplitTables, Values};
 
 /// The name of the file with the quasi-identifiers.
@@ -138,26 +140,17 @@ impl<'a> Split<'a> {
     /// Writes quasi.csv.
     pub fn write_quasi(&self, out: &mut impl Write) -> io::Result<()> {
         let quasi = self.table.quasi();
-        let names: Vec<&str> = quasi.iter().map(|column| column.name.as_str()).collect();
-        let group_column = group_column(&names);
-        let mut header = Vec::new();
-        write_row(names.into_iter().chain([group_column.as_str()]), &mut header);
-        out.write_all(&header)?;
+        write_quasi_header(&quasi, out)?;
         self.write_groups(out, |group, text| {
-            let mut end = vec![b','];
-            write_number(group as u64 + 1, &mut end);
-            end.push(b'\n');
+            let mut line = Vec::new();
             match &self.cells {
                 Some(cells) => {
-                    let mut line = Vec::new();
-                    write_fields(cells[group].iter().map(String::as_str), &mut line);
-                    line.extend_from_slice(&end);
+                    quasi_line(cells[group].iter().map(String::as_str), group, &mut line);
                     self.rows(group).iter().for_each(|_| text.extend_from_slice(&line));
                 }
                 None => {
                     for &row in self.rows(group) {
-                        write_fields(quasi.iter().map(|c| c.domain.text(c.codes[row as usize])), text);
-                        text.extend_from_slice(&end);
+                        quasi_line(quasi.iter().map(|c| c.domain.text(c.codes[row as usize])), group, text);
                     }
                 }
             }
@@ -166,18 +159,9 @@ impl<'a> Split<'a> {
 
     /// Writes the table of a sensitive column.
     pub fn write_sensitive(&self, column: &Column, out: &mut impl Write) -> io::Result<()> {
-        let mut header = Vec::new();
-        write_row(HEADING, &mut header);
-        out.write_all(&header)?;
+        write_sensitive_header(out)?;
         self.write_groups(out, |group, text| {
-            for (code, count) in self.counts(group, column) {
-                write_number(group as u64 + 1, text);
-                text.push(b',');
-                write_field(column.domain.text(code), text);
-                text.push(b',');
-                write_number(u64::from(count), text);
-                text.push(b'\n');
-            }
+            self.counts(group, column).into_iter().for_each(|count| value_line(group, column, count, text));
         })
     }
 
@@ -245,14 +229,38 @@ fn count(column: &Column, rows: &[u32]) -> Vec<(u32, u32)> {
     codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
 }
 
-/// Fields with commas between.
-fn write_fields<'t>(fields: impl Iterator<Item = &'t str>, out: &mut Vec<u8>) {
-    for (i, field) in fields.enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
+fn write_quasi_header(quasi: &[&Column], out: &mut impl Write) -> io::Result<()> {
+    let names: Vec<&str> = quasi.iter().map(|column| column.name.as_str()).collect();
+    let group_column = group_column(&names);
+    let mut header = Vec::new();
+    write_row(names.into_iter().chain([group_column.as_str()]), &mut header);
+    out.write_all(&header)
+}
+
+fn write_sensitive_header(out: &mut impl Write) -> io::Result<()> {
+    let mut header = Vec::new();
+    write_row(HEADING, &mut header);
+    out.write_all(&header)
+}
+
+/// A line of quasi.csv.
+fn quasi_line<'t>(fields: impl Iterator<Item = &'t str>, group: usize, out: &mut Vec<u8>) {
+    for field in fields {
         write_field(field, out);
+        out.push(b',');
     }
+    write_number(group as u64 + 1, out);
+    out.push(b'\n');
+}
+
+/// A line of a sensitive table.
+fn value_line(group: usize, column: &Column, (code, count): (u32, u32), out: &mut Vec<u8>) {
+    write_number(group as u64 + 1, out);
+    out.push(b',');
+    write_field(column.domain.text(code), out);
+    out.push(b',');
+    write_number(u64::from(count), out);
+    out.push(b'\n');
 }
 
 /// The name of the column of groups in quasi.csv: no other column may have it.

@@ -12,9 +12,11 @@ mod explain;
 mod generate;
 mod inspect;
 mod measure;
+mod policy;
 mod protect;
 mod query;
 mod recipe;
+mod recoding;
 mod reconstruct;
 mod repair;
 mod run;
@@ -101,6 +103,8 @@ enum Verb {
     Reconstruct(reconstruct::Args),
     Convert(convert::Args),
     #[command(subcommand)]
+    Policy(policy::Args),
+    #[command(subcommand)]
     Generate(generate::Args),
 }
 
@@ -143,6 +147,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Explain(args) => explain::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
+        Verb::Policy(args) => policy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
     }
 }

@@ -16,7 +16,7 @@ use disjoin::publish::{
 };
 use disjoin::read::rows::{Declared, TableIntake, read_table, table_from_cells};
 use disjoin::recipe::table::Splitting;
-use disjoin::recipe::{self, table};
+use disjoin::recipe::{self, recoding, table};
 use disjoin::reconstruct::background::{Estimator, Knowledge};
 use disjoin::release::criteria::Distance;
 use disjoin::release::generalized::Associations;
@@ -155,6 +155,7 @@ pub(crate) enum MethodChoice {
     Table(Method),
     Split(Splitting),
     AssociationHiding,
+    Recoding(recoding::Method),
 }
 
 /// Its name on the command line.
@@ -169,13 +170,16 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
     let names = std::iter::once("disassociation")
         .chain(Method::ALL.iter().map(|(name, _)| *name))
         .chain(split)
-        .chain([ASSOCIATION_HIDING]);
+        .chain([ASSOCIATION_HIDING])
+        .chain(recoding::Method::ALL.iter().map(|(name, _)| *name));
     PossibleValuesParser::new(names).map(|name| {
         let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
         let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
+        let recodes = recoding::Method::ALL.iter().find(|(known, _)| *known == name);
         split
             .or(hiding)
+            .or(recodes.map(|(_, method)| MethodChoice::Recoding(*method)))
             .or(known.map(|(_, method)| MethodChoice::Table(*method)))
             .unwrap_or(MethodChoice::Disassociation)
     })
@@ -233,7 +237,7 @@ impl Flags {
             // What splits a table or hides rules takes its classes from another method.
             Some(MethodChoice::Split(split)) => (self.groups_by, Some(split)),
             Some(MethodChoice::AssociationHiding) => (self.groups_by, None),
-            Some(MethodChoice::Disassociation) | None => (None, None),
+            Some(MethodChoice::Disassociation | MethodChoice::Recoding(_)) | None => (None, None),
         };
         if self.groups_by.is_some() && !matches!(choice, Some(MethodChoice::Split(_) | MethodChoice::AssociationHiding))
         {

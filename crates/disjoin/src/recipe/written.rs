@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
-use super::{OutputFormat, table};
+use super::{OutputFormat, recoding, table};
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -63,7 +63,7 @@ pub struct Input {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protect {
-    /// The method: disassociation.
+    /// The method: disassociation if it is missing.
     pub method: Option<Method>,
     /// The size of the crowd that everybody must hide in: at least 2.
     pub k: Option<u32>,
@@ -85,10 +85,19 @@ pub struct Protect {
     /// How that probability is bounded: multiplicity or size.
     #[schemars(with = "Option<String>")]
     pub diversity_rule: Option<DiversityRule>,
-    /// A file of utility sets, one a line: terms whose links with each other matter most.
+    /// A file of utility sets, one a line. Disassociation: terms whose links with each other matter most. coat and pcta: terms
+    /// that may stand in for each other, each in one set at most; all may if the key is missing.
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
+    /// coat and pcta: a file of privacy constraints, one a line: terms that somebody may know of a person.
+    pub privacy: Option<String>,
+    /// coat and pcta: whether constraints are protected as a whole only, and not their parts.
+    pub whole_constraints: Option<bool>,
+    /// coat and pcta: the largest share of terms that may be suppressed, from 0 to 1.
+    pub max_suppressed: Option<f64>,
+    /// coat and pcta: whether to suppress more than that where it must be.
+    pub force: Option<bool>,
 }
 
 /// A method of protection.
@@ -97,6 +106,27 @@ pub struct Protect {
 pub enum Method {
     /// k^m-anonymity without losing a term.
     Disassociation,
+    /// k^m-anonymity by taking terms out of all records.
+    Suppression,
+    /// k^m-anonymity by taking terms out of single records.
+    SuppressionPartial,
+    /// Privacy constraints by generalising the rarest term with what costs least.
+    Coat,
+    /// Privacy constraints by the cheapest generalisation of any of their terms.
+    Pcta,
+}
+
+impl Method {
+    /// The same among those that recode terms, if it is one.
+    pub(super) fn recoding(self) -> Option<recoding::Method> {
+        match self {
+            Method::Disassociation => None,
+            Method::Suppression => Some(recoding::Method::Suppression),
+            Method::SuppressionPartial => Some(recoding::Method::SuppressionPartial),
+            Method::Coat => Some(recoding::Method::Coat),
+            Method::Pcta => Some(recoding::Method::Pcta),
+        }
+    }
 }
 
 /// A promise that can be asked for.

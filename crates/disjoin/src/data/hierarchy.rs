@@ -62,6 +62,24 @@ impl Hierarchy {
     /// A balanced tree over the terms in the order of their texts, or of their values if all are integers, with at most
     /// `fanout` children a node. Inner nodes are named by their first and last term: `10..19`.
     pub fn uniform(dictionary: &Dictionary, fanout: usize) -> Result<Self> {
+        // Sizes differ by at most one.
+        Self::over_order(dictionary, fanout, |n_nodes, groups, group| {
+            group * n_nodes / groups..(group + 1) * n_nodes / groups
+        })
+    }
+
+    /// As [`Hierarchy::uniform`], but every node has exactly `fanout` children, except for the last of each level: the
+    /// tree of other programs.
+    pub fn consecutive(dictionary: &Dictionary, fanout: usize) -> Result<Self> {
+        Self::over_order(dictionary, fanout, |n_nodes, _, group| group * fanout..n_nodes.min((group + 1) * fanout))
+    }
+
+    /// Groups neighbours until one node is left; `range` says which, of so many nodes in so many groups.
+    fn over_order(
+        dictionary: &Dictionary,
+        fanout: usize,
+        range: impl Fn(usize, usize, usize) -> std::ops::Range<usize>,
+    ) -> Result<Self> {
         if fanout < 2 {
             return Err(Error::recipe("--fanout", "must be at least 2", "for example 5"));
         }
@@ -75,10 +93,9 @@ impl Hierarchy {
         let mut level: Vec<(NodeId, TermId, TermId)> = order.iter().map(|&term| (term, term, term)).collect();
         while level.len() > 1 {
             let groups = level.len().div_ceil(fanout);
-            // Sizes differ by at most one; a group of one is the node itself, a level higher.
-            let group = |i: usize| &level[i * level.len() / groups..(i + 1) * level.len() / groups];
             level = (0..groups)
-                .map(|i| match group(i) {
+                // A group of one is the node itself, a level higher.
+                .map(|group| match &level[range(level.len(), groups, group)] {
                     [only] => *only,
                     nodes => {
                         let node = parents.len() as NodeId;
@@ -182,6 +199,12 @@ impl Hierarchy {
     /// Where a term stands along the tree: terms below one node have neighbouring positions.
     pub fn position(&self, term: TermId) -> u32 {
         self.intervals[term as usize].0
+    }
+
+    /// The positions of the terms below a node, or of the term itself.
+    pub fn positions(&self, node: NodeId) -> std::ops::Range<usize> {
+        let (first, end) = self.intervals[node as usize];
+        first as usize..end as usize
     }
 
     /// The number of ancestors.
@@ -523,6 +546,22 @@ mod tests {
                 assert!(children[n_terms..].iter().all(|&n| (2..=fanout).contains(&n)), "{n_terms} {fanout}");
             }
         }
+    }
+
+    #[test]
+    fn consecutive_trees_are_filled_from_the_left() {
+        let terms: Vec<String> = (0..23).map(|number| number.to_string()).collect();
+        let dictionary = Dataset::from_texts([&terms]).dictionary;
+        let hierarchy = Hierarchy::consecutive(&dictionary, 4).unwrap();
+        check_numbers(&hierarchy);
+        let chains = chains(&hierarchy, &dictionary);
+        assert_eq!(chains[3], "3 < 0..3 < 0..15 < 0..22");
+        assert_eq!(chains[16], "16 < 16..19 < 16..22 < 0..22");
+        assert_eq!(chains[22], "22 < 20..22 < 16..22 < 0..22");
+        let dictionary = self::dictionary(&["a", "b", "c"]);
+        let hierarchy = Hierarchy::consecutive(&dictionary, 2).unwrap();
+        assert_eq!(self::chains(&hierarchy, &dictionary), ["a < a..b < a..c", "b < a..b < a..c", "c < a..c"]);
+        assert!(matches!(Hierarchy::consecutive(&dictionary, 1), Err(Error::Recipe { .. })));
     }
 
     #[test]

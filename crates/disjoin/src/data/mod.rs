@@ -1,6 +1,7 @@
 //! What are we protecting? Records of terms, coded as integers.
 
 pub mod cell;
+mod cut;
 mod dictionary;
 mod hierarchy;
 mod interest;
@@ -14,6 +15,7 @@ mod transactions;
 pub mod utility_loss;
 
 pub use cell::Cell;
+pub use cut::Cut;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use interest::Interest;

@@ -92,6 +92,7 @@ Examples:
   disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
       --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
   disjoin protect baskets.dat --method coat --privacy privacy.txt --utility utility.txt -k 5 -o out
+  disjoin protect baskets.dat --method apriori --fanout 10 -k 5 -m 2 -o out
   disjoin protect baskets.dat --method suppression -k 5 -m 2 -o out
   disjoin protect sqlite:people.db?table=people --quasi age,sex --sensitive disease --numeric age -o out";
 
@@ -136,10 +137,15 @@ impl From<EncodingChoice> for Encoding {
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if let Some(MethodChoice::Recoding(method)) = args.method {
         args.refuse_foreign(method.name())?;
-        let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref());
+        let hierarchy = args.table.hierarchy_of_terms()?;
+        let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref(), hierarchy);
         return recoding::protect(&args.file, &args.out, &asked, &args.input, talk);
     }
     args.recoding.refuse()?;
+    if !args.table.is_table() && args.table.hierarchy_of_terms()?.is_some() {
+        let problem = "is for tables, and for methods that generalise terms";
+        return Err(Error::recipe("--hierarchy", problem, "name the method: --method apriori, lra or vpa"));
+    }
     args.params_without_terms().check()?;
     if args.table.is_table() {
         if args.method == Some(MethodChoice::Disassociation) {

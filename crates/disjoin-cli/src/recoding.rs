@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use disjoin::data::{Dataset, TermId, Transactions};
 use disjoin::measure::{RecodedOptions, RecodedReport, measure_recoded};
+use disjoin::protect::recoding::CostRule;
 use disjoin::publish::report::RecodedStory;
 use disjoin::publish::{Destination, KeptRecoded, RecodedPackage, release_folder};
 use disjoin::read::Format;
@@ -34,6 +36,18 @@ const MEMBERS: usize = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Recoding (sets of terms; needs --method)")]
 pub(crate) struct Flags {
+    /// apriori, lra, vpa: make a hierarchy with so many children a node, over the sorted terms, instead of --hierarchy
+    #[arg(long, value_name = "N")]
+    fanout: Option<usize>,
+    /// apriori, lra, vpa: what a way to mend a set costs
+    #[arg(long, value_enum, value_name = "RULE")]
+    cost: Option<CostChoice>,
+    /// lra: the least number of records of a block [default: 1000 K]
+    #[arg(long, value_name = "N")]
+    block: Option<usize>,
+    /// vpa: in how many parts the terms are looked at first [default: 4]
+    #[arg(long, value_name = "N")]
+    parts: Option<usize>,
     /// coat, pcta: the privacy constraints, sets of terms that somebody may know of a person: a file with one set a line
     #[arg(long, value_name = "FILE")]
     privacy: Option<PathBuf>,
@@ -48,13 +62,38 @@ pub(crate) struct Flags {
     force: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CostChoice {
+    /// How much is lost beyond what is lost already
+    Increment,
+    /// How much is lost by it alone
+    Alone,
+    /// How many nodes are generalised
+    Count,
+}
+
 impl Flags {
     /// The same structure that a recipe fills.
-    pub(crate) fn asked(&self, method: Method, crowd: &Crowd, utility: Option<&str>) -> Recoding {
+    pub(crate) fn asked(
+        &self,
+        method: Method,
+        crowd: &Crowd,
+        utility: Option<&str>,
+        hierarchy: Option<PathBuf>,
+    ) -> Recoding {
         Recoding {
             method,
             k: crowd.k,
             m: crowd.m,
+            hierarchy,
+            fanout: self.fanout,
+            cost: match self.cost {
+                None | Some(CostChoice::Increment) => CostRule::Increment,
+                Some(CostChoice::Alone) => CostRule::Alone,
+                Some(CostChoice::Count) => CostRule::Count,
+            },
+            block: self.block,
+            parts: self.parts,
             privacy: self.privacy.clone(),
             utility: utility.map(PathBuf::from),
             whole_constraints: self.whole_constraints,
@@ -71,6 +110,16 @@ impl Flags {
             ("--max-suppressed", self.max_suppressed.is_some()),
             ("--force", self.force),
         ];
+        let of_hierarchies = [
+            ("--fanout", self.fanout.is_some()),
+            ("--cost", self.cost.is_some()),
+            ("--block", self.block.is_some()),
+            ("--parts", self.parts.is_some()),
+        ];
+        if let Some((key, _)) = of_hierarchies.into_iter().find(|(_, is_given)| *is_given) {
+            let hint = "name the method: --method apriori, lra or vpa";
+            return Err(Error::recipe(key, "is for methods that generalise terms", hint));
+        }
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => {
                 Err(Error::recipe(key, "is for privacy constraints", "name the method: --method coat or pcta"))

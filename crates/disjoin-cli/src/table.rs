@@ -55,9 +55,10 @@ pub(crate) struct Flags {
     /// A text that means that there is no value, besides empty cells; may be repeated
     #[arg(long, value_name = "TEXT", requires = "quasi")]
     missing: Vec<String>,
-    /// What generalises what in a column: an ARX CSV file or an Amnesia text file; may be repeated
-    #[arg(long, value_name = "COLUMN=FILE", requires = "quasi", value_parser = hierarchy)]
-    hierarchy: Vec<(String, String)>,
+    /// What generalises what in a column: an ARX CSV file or an Amnesia text file; may be repeated. Of terms (apriori, lra, vpa): a
+    /// file alone
+    #[arg(long, value_name = "[COLUMN=]FILE")]
+    hierarchy: Vec<String>,
     /// No sensitive value has a share above this in a class
     #[arg(long, value_name = "SHARE", requires = "quasi")]
     alpha: Option<f64>,
@@ -193,9 +194,11 @@ fn class_method_parser() -> impl TypedValueParser<Value = Method> {
     })
 }
 
-fn hierarchy(text: &str) -> std::result::Result<(String, String), String> {
+fn hierarchy(text: &String) -> Result<(String, String)> {
     let parts = text.split_once('=').filter(|(column, file)| !column.is_empty() && !file.is_empty());
-    parts.map(|(column, file)| (column.to_owned(), file.to_owned())).ok_or_else(|| String::from("expected COLUMN=FILE"))
+    parts
+        .map(|(column, file)| (column.to_owned(), file.to_owned()))
+        .ok_or_else(|| Error::recipe("--hierarchy", "does not say which column it is for", "write COLUMN=FILE"))
 }
 
 fn recursive(text: &str) -> std::result::Result<(f64, u32), String> {
@@ -207,6 +210,15 @@ impl Flags {
     /// Whether the input is to be read as a table.
     pub(crate) fn is_table(&self) -> bool {
         !self.quasi.is_empty()
+    }
+
+    /// The hierarchy of terms: a file, and nothing said about columns.
+    pub(crate) fn hierarchy_of_terms(&self) -> Result<Option<PathBuf>> {
+        match &self.hierarchy[..] {
+            [] => Ok(None),
+            [file] => Ok(Some(PathBuf::from(file))),
+            _ => Err(Error::recipe("--hierarchy", "terms have one hierarchy", "name one file")),
+        }
     }
 
     /// Which rules are to be hidden, if the method does that.
@@ -253,7 +265,7 @@ impl Flags {
             set: self.set.clone(),
             numeric: self.numeric.clone(),
             missing: self.missing.clone(),
-            hierarchies: self.hierarchy.iter().cloned().collect::<BTreeMap<_, _>>(),
+            hierarchies: self.hierarchy.iter().map(hierarchy).collect::<Result<BTreeMap<_, _>>>()?,
             method,
             split,
             as_is: self.as_is,

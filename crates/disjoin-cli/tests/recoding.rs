@@ -80,6 +80,79 @@ fn suppression_goes_all_the_way() {
     assert!(bench.bad(&["verify", "part", "--original", "other.csv", "--format", "basket"]).contains("digest"));
 }
 
+/// What generalises what in the ward.
+const TREE: &str = "flu;infection;*\nhiv;infection;*\nlupus;immune;*\nasthma;immune;*\ngout;immune;*\n";
+
+#[test]
+fn hierarchies_go_all_the_way() {
+    let bench = ward();
+    bench.file("tree.csv", TREE);
+    for (method, more) in
+        [("apriori", &[][..]), ("lra", &["--block", "4"]), ("vpa", &["--parts", "2", "--cost", "alone"])]
+    {
+        let more = [&["-k", "2", "-m", "2", "--hierarchy", "tree.csv"], more].concat();
+        let told = json(&bench, &protect(method, method, &more), 0);
+        assert_eq!((told["records"].as_u64(), told["suppressed_terms"].as_u64()), (Some(10), Some(0)));
+        let data = fs::read_to_string(bench.at(method).join("release/transactions.jsonl")).unwrap();
+        // What only one has is generalised, and called what the hierarchy calls it.
+        assert!(data.contains("\"terms\":[\"flu\",\"hiv\"],\"label\":\"infection\""), "{data}");
+        assert!(bench.good(&["verify", method]).0.contains("The promise holds"));
+        let verdict = json(&bench, &["verify", method, "--original", "ward.csv", "--format", "basket"], 0);
+        assert_eq!(verdict["against_records"], true);
+        assert_eq!(verdict["blocks"].as_u64().unwrap() > 1, method == "lra");
+        let original = ["--original", "ward.csv", "--format", "basket", "--hierarchy", "tree.csv"];
+        let measured = json(&bench, &[&["measure", method][..], &original].concat(), 0);
+        assert!(measured["ncp"].as_f64().unwrap() > 0.0 && measured["top_k"]["tkd_ml2"]["all"].is_number());
+        bench.good(&["query", method, "hiv", "flu, gout"]);
+        bench.good(&["convert", method, &format!("{method}.dat")]);
+    }
+    bench.good(&protect("apriori", "fan", &["-k", "2", "--fanout", "2"]));
+    assert!(!fs::read_to_string(bench.at("fan/release/transactions.jsonl")).unwrap().contains("label"));
+    // Without its custody a release in blocks is verified, but not measured.
+    fs::remove_dir_all(bench.at("lra/custody")).unwrap();
+    assert!(bench.good(&["verify", "lra", "--original", "ward.csv", "--format", "basket"]).0.contains("custody"));
+    let said = bench.bad(&["measure", "lra", "--original", "ward.csv", "--format", "basket"]);
+    assert!(said.contains("custody"), "{said}");
+}
+
+#[test]
+fn bad_hierarchies_are_refused() {
+    let bench = ward();
+    let of = |text: &str, more: &[&str]| {
+        bench.file("tree.csv", text);
+        bench.bad(&protect("apriori", "out", &[&["--hierarchy", "tree.csv", "-k", "2"], more].concat()))
+    };
+    let said = of(&TREE.replace("lupus;immune;*\n", ""), &[]);
+    assert!(said.contains("1 terms of the data are not in the hierarchy") && !said.contains("lupus"), "{said}");
+    let said = of(&TREE.replace("gout;immune;*", "gout;*;immune"), &[]);
+    assert!(said.contains("tree.csv:5:") && said.contains("below itself"), "{said}");
+    let said = of(&TREE.replace("gout;immune;*", "gout;immune;all"), &[]);
+    assert!(said.contains("tree.csv:5:") && said.contains("two different parents"), "{said}");
+    // Two roots are fine unless more is needed than they allow.
+    let forest = TREE.replace(";*", "");
+    let said = of(&forest, &["-k", "9"]);
+    assert!(said.contains("more than one root") && said.contains("hint:"), "{said}");
+    assert!(of("", &[]).contains("hierarchy"));
+    bench.file("tree.csv", TREE);
+    let said = bench.bad(&protect("apriori", "out", &["--hierarchy", "tree.csv", "-k", "11"]));
+    assert!(said.contains("hint:"), "{said}");
+    for (args, key) in [
+        (protect("apriori", "out", &[]), "--hierarchy"),
+        (protect("apriori", "out", &["--hierarchy", "tree.csv", "--fanout", "2"]), "--fanout"),
+        (protect("apriori", "out", &["--fanout", "1"]), "--fanout"),
+        (protect("apriori", "out", &["--fanout", "2", "--block", "4"]), "--block"),
+        (protect("lra", "out", &["--fanout", "2", "--block", "1"]), "--block"),
+        (protect("lra", "out", &["--fanout", "2", "--parts", "2"]), "--parts"),
+        (protect("coat", "out", &["--fanout", "2", "--privacy", "x"]), "--fanout"),
+        (protect("apriori", "out", &["--fanout", "2", "--privacy", "x"]), "--privacy"),
+        (protect("disassociation", "out", &["--fanout", "2"]), "--fanout"),
+        (protect("disassociation", "out", &["--hierarchy", "tree.csv"]), "--hierarchy"),
+    ] {
+        let said = bench.bad(&args);
+        assert!(said.contains(&format!("error: {key}: ")), "{said}");
+    }
+}
+
 #[test]
 fn constraints_go_all_the_way() {
     let bench = ward();
@@ -210,7 +283,7 @@ fn policies_are_written_for_you() {
     policy(&["random", "--share", "0.4", "--seed", "3", "-o", "list.txt"]);
     assert_eq!(policy(&["pairs", "--terms", "list.txt"]).lines().count(), 1);
     assert_eq!(policy(&["hierarchy", "--fanout", "2", "--depth", "1"]).lines().count(), 2);
-    bench.file("tree.csv", "flu;infection;*\nhiv;infection;*\nlupus;immune;*\nasthma;immune;*\ngout;immune;*\n");
+    bench.file("tree.csv", TREE);
     let sets = policy(&["hierarchy", "--hierarchy", "tree.csv"]);
     assert_eq!(sets, "flu,hiv\nasthma,gout,lupus\n");
     let told = json(&bench, &["policy", "all", "ward.csv", "--format", "basket", "-o", "u.txt"], 0);

@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disjoin::Error;
 use disjoin::data::utility_loss::of_recoding;
 use disjoin::data::{Dataset, Hierarchy, Recoding as Groups, TermId};
 use disjoin::measure::{RecodedOptions, RecodedReport, measure_recoded};
+use disjoin::protect::recoding::{LocalParams, lra};
 use disjoin::publish::{Destination, KeptRecoded, RecodedPackage};
 use disjoin::read;
 use disjoin::recipe::recoding::{Method, Recoding};
@@ -36,7 +38,7 @@ fn random_records(rng: &mut ChaCha8Rng, n_terms: u8, most: usize) -> Vec<Vec<Str
 }
 
 fn asked(method: Method, k: u32, m: u32) -> Recoding {
-    Recoding { method, k, m, privacy: None, utility: None, whole_constraints: false, max_suppressed: 0.0, force: false }
+    Recoding { fanout: method.has_hierarchy().then_some(2), ..Recoding::new(method, k, m) }
 }
 
 fn text(release: &Recoded) -> String {
@@ -68,7 +70,7 @@ fn with_policy(asked: Recoding, privacy: &str, utility: Option<&str>, folder: &s
 fn every_method_is_proved_with_and_without_its_original() {
     let mut rng = ChaCha8Rng::seed_from_u64(31);
     let folder = tempfile::tempdir().unwrap();
-    let mut empty = 0;
+    let (mut empty, mut blocks) = (0, 0);
     for round in 0..400 {
         let records = random_records(&mut rng, 8, 40);
         let data = Dataset::from_texts(&records);
@@ -83,11 +85,15 @@ fn every_method_is_proved_with_and_without_its_original() {
                 asked = with_policy(Recoding { force: true, ..asked }, &privacy.join("\n"), None, folder.path());
                 asked.whole_constraints = rng.random_bool(0.3);
             }
-            let made = protect_recoded(&asked, &data, &mut |_| {}).unwrap();
+            if method == Method::Lra {
+                asked.block = Some(rng.random_range(k as usize..20));
+            }
+            let Some(made) = protected(&asked, &data) else { continue };
+            blocks += made.claim.blocks;
             for line_of in [None, Some(&made.line_of[..])] {
                 let verdict = judged(&made.claim, &made.release, Some(RecodedTruth { original: &data, line_of }));
                 assert!(verdict.holds, "round {round}, {method:?}: {:?}", verdict.findings);
-                let needs_map = made.claim.suppression == Suppression::Occurrences;
+                let needs_map = made.claim.suppression == Suppression::Occurrences || made.claim.blocks > 1;
                 assert_eq!(verdict.against_records, line_of.is_some() || !needs_map);
             }
             let verdict = judged(&made.claim, &made.release, None);
@@ -100,11 +106,29 @@ fn every_method_is_proved_with_and_without_its_original() {
             order.iter().for_each(|&at| {
                 shuffled.records.push(&mut data.records.record(at as u32).to_vec());
             });
-            let again = protect_recoded(&asked, &shuffled, &mut |_| {}).unwrap();
+            let again = protected(&asked, &shuffled).unwrap();
+            // Blocks of equal records depend on who comes first.
+            let is_same = method != Method::Lra || made.claim.blocks == 1;
+            assert!(is_same || again.claim.blocks == made.claim.blocks);
+            if !is_same {
+                continue;
+            }
             assert_eq!(text(&again.release), text(&made.release), "round {round}, {method:?}");
         }
     }
-    assert!(empty > 100, "{empty}");
+    assert!(empty > 100 && blocks > 3000, "{empty} {blocks}");
+}
+
+/// What was made; none where fewer than k records cannot hide anybody.
+fn protected(asked: &Recoding, data: &Dataset) -> Option<MadeRecoded> {
+    match protect_recoded(asked, data, &mut |_| {}) {
+        Ok(made) => Some(made),
+        Err(Error::Infeasible { .. }) if asked.method.has_hierarchy() => {
+            assert!(data.records.len() < asked.k as usize);
+            None
+        }
+        Err(other) => panic!("{other}"),
+    }
 }
 
 /// The groups that a published record shows, as sets of texts.
@@ -415,7 +439,7 @@ fn measures_are_those_of_slow_ones() {
                 let privacy = all.chunks(2).map(|set| set.join(" ")).collect::<Vec<_>>().join("\n");
                 asked = with_policy(Recoding { force: true, ..asked }, &privacy, Some(&utility), folder.path());
             }
-            let made = protect_recoded(&asked, &data, &mut |_| {}).unwrap();
+            let Some(made) = protected(&asked, &data) else { continue };
             let report = published(&made, &data, Some(&hierarchy), 12);
             let release = made.release.clone().in_terms_of(data.dictionary.clone());
             let block = &release.blocks[0];
@@ -504,6 +528,30 @@ fn measures_are_those_of_slow_ones() {
             assert_eq!(report.queries.within_bounds, 1.0);
         }
     }
+}
+
+#[test]
+fn blocks_are_measured_by_their_own_groups() {
+    let mut rng = ChaCha8Rng::seed_from_u64(34);
+    let mut several = 0;
+    for _ in 0..40 {
+        let data = Dataset::from_texts(random_records(&mut rng, 8, 60));
+        let hierarchy = Hierarchy::uniform(&data.dictionary, 2).unwrap();
+        let asked = Recoding { block: Some(10), ..Recoding::by_hierarchy(Method::Lra, 2, 2, 2) };
+        let Some(made) = protected(&asked, &data) else { continue };
+        let params = LocalParams { block: 10, ..LocalParams::new(2, 2) };
+        let local = lra(&data.records, &hierarchy, &params).unwrap();
+        let report = published(&made, &data, Some(&hierarchy), 12);
+        assert!((report.ncp - local.ncp(&data.records, &hierarchy)).abs() < 1e-9);
+        assert_eq!((report.ncp, report.queries.within_bounds), (report.ncp_all, 1.0));
+        several += usize::from(made.claim.blocks > 1);
+        if made.claim.blocks > 1 {
+            let options = RecodedOptions { top: 1, queries: 0, seed: 1, hierarchy: None, line_of: None };
+            let refused = measure_recoded(&made.claim, &made.release, &data, &options).unwrap_err();
+            assert!(refused.to_string().contains("custody"), "{refused}");
+        }
+    }
+    assert!(several > 10, "{several}");
 }
 
 #[test]

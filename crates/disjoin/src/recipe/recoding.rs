@@ -9,11 +9,18 @@ use serde::Serialize;
 
 use super::written;
 use crate::error::{Error, Result};
+use crate::protect::recoding::CostRule;
 
 /// A method that publishes records of groups of terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
+    /// k^m-anonymity by generalisation along a hierarchy, the same for all records.
+    Apriori,
+    /// The same in blocks of similar records, each by itself.
+    Lra,
+    /// The same, first in parts of the terms.
+    Vpa,
     /// k^m-anonymity by taking terms out of all records.
     Suppression,
     /// k^m-anonymity by taking terms out of single records.
@@ -26,7 +33,10 @@ pub enum Method {
 
 impl Method {
     /// All methods with their names.
-    pub const ALL: [(&'static str, Method); 4] = [
+    pub const ALL: [(&'static str, Method); 7] = [
+        ("apriori", Method::Apriori),
+        ("lra", Method::Lra),
+        ("vpa", Method::Vpa),
         ("suppression", Method::Suppression),
         ("suppression-partial", Method::SuppressionPartial),
         ("coat", Method::Coat),
@@ -36,6 +46,11 @@ impl Method {
     /// Its name.
     pub fn name(self) -> &'static str {
         Method::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it generalises along a hierarchy.
+    pub fn has_hierarchy(self) -> bool {
+        matches!(self, Method::Apriori | Method::Lra | Method::Vpa)
     }
 
     /// Whether it works by privacy constraints, and not by m.
@@ -53,6 +68,16 @@ pub struct Recoding {
     pub k: u32,
     /// How many terms an adversary may know; constraints say which terms instead.
     pub m: u32,
+    /// The file that says what generalises what.
+    pub hierarchy: Option<PathBuf>,
+    /// Or how many children a node has in a hierarchy over the sorted terms.
+    pub fanout: Option<usize>,
+    /// What a way to mend a set costs.
+    pub cost: CostRule,
+    /// The least number of records of a block, for lra; its default if it is missing.
+    pub block: Option<usize>,
+    /// The number of parts of the terms, for vpa.
+    pub parts: Option<usize>,
     /// The file of privacy constraints.
     pub privacy: Option<PathBuf>,
     /// The file of utility constraints.
@@ -72,6 +97,11 @@ pub fn recoding(written: &written::Protect, k: u32, m: u32) -> Option<Recoding> 
         method,
         k,
         m,
+        hierarchy: written.hierarchy.as_ref().map(PathBuf::from),
+        fanout: written.fanout,
+        cost: written.cost.unwrap_or_default(),
+        block: written.block,
+        parts: written.parts,
         privacy: written.privacy.as_ref().map(PathBuf::from),
         utility: written.utility.as_ref().map(PathBuf::from),
         whole_constraints: written.whole_constraints.unwrap_or(false),
@@ -81,8 +111,13 @@ pub fn recoding(written: &written::Protect, k: u32, m: u32) -> Option<Recoding> 
 }
 
 /// Keys of `[protect]` that only these methods know, and whether they are there.
-pub(super) fn own(written: &written::Protect) -> [(&'static str, bool); 4] {
+pub(super) fn own(written: &written::Protect) -> [(&'static str, bool); 9] {
     [
+        ("protect.hierarchy", written.hierarchy.is_some()),
+        ("protect.fanout", written.fanout.is_some()),
+        ("protect.cost", written.cost.is_some()),
+        ("protect.block", written.block.is_some()),
+        ("protect.parts", written.parts.is_some()),
         ("protect.privacy", written.privacy.is_some()),
         ("protect.whole_constraints", written.whole_constraints.is_some()),
         ("protect.max_suppressed", written.max_suppressed.is_some()),
@@ -105,9 +140,33 @@ pub(super) fn foreign(written: &written::Protect) -> [(&'static str, bool); 8] {
 }
 
 impl Recoding {
+    /// Generalisation along a hierarchy over the sorted terms, and the usual of everything else.
+    pub fn by_hierarchy(method: Method, k: u32, m: u32, fanout: usize) -> Self {
+        Recoding { fanout: Some(fanout), ..Recoding::new(method, k, m) }
+    }
+
+    /// The usual of everything that is not said here.
+    pub fn new(method: Method, k: u32, m: u32) -> Self {
+        Recoding {
+            method,
+            k,
+            m,
+            hierarchy: None,
+            fanout: None,
+            cost: CostRule::default(),
+            block: None,
+            parts: None,
+            privacy: None,
+            utility: None,
+            whole_constraints: false,
+            max_suppressed: 0.0,
+            force: false,
+        }
+    }
+
     /// Relative paths start at a folder.
     pub(super) fn start_at(&mut self, folder: &Path) {
-        for file in [&mut self.privacy, &mut self.utility].into_iter().flatten() {
+        for file in [&mut self.privacy, &mut self.utility, &mut self.hierarchy].into_iter().flatten() {
             *file = folder.join(&*file);
         }
     }
@@ -128,6 +187,29 @@ impl Recoding {
         if self.method.has_constraints() && self.privacy.is_none() {
             let hint = "name a file of privacy constraints; `disjoin policy` writes one";
             return refuse("--privacy", format!("is needed by the method {name}"), hint);
+        }
+        if self.method.has_hierarchy() && self.hierarchy.is_none() && self.fanout.is_none() {
+            let hint = "name a file, or --fanout 10 to make a hierarchy over the sorted terms";
+            return refuse("--hierarchy", format!("is needed by the method {name}"), hint);
+        }
+        if self.hierarchy.is_some() && self.fanout.is_some() {
+            return refuse("--fanout", "makes a hierarchy, and one is given".into(), "leave one of them out");
+        }
+        let of_hierarchies = [
+            ("--hierarchy", self.hierarchy.is_some(), self.method.has_hierarchy()),
+            ("--fanout", self.fanout.is_some(), self.method.has_hierarchy()),
+            ("--cost", self.cost != CostRule::default(), self.method.has_hierarchy()),
+            ("--block", self.block.is_some(), self.method == Method::Lra),
+            ("--parts", self.parts.is_some(), self.method == Method::Vpa),
+        ];
+        for (key, is_given, is_known) in of_hierarchies {
+            if is_given && !is_known {
+                let hint = match self.method.has_constraints() {
+                    true => "leave it out; `disjoin policy hierarchy` makes utility sets of a hierarchy",
+                    false => "leave it out",
+                };
+                return refuse(key, format!("is not known by the method {name}"), hint);
+            }
         }
         let of_constraints = [
             ("--privacy", self.privacy.is_some()),

@@ -14,6 +14,7 @@ use super::{OutputFormat, recoding, table};
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
+use crate::protect::recoding::CostRule;
 use crate::read::Format;
 
 /// A recipe as written.
@@ -90,6 +91,17 @@ pub struct Protect {
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
+    /// apriori, lra and vpa: a file that says what generalises what.
+    pub hierarchy: Option<String>,
+    /// apriori, lra and vpa: make a hierarchy instead, with so many children a node, over the sorted terms.
+    pub fanout: Option<usize>,
+    /// apriori, lra and vpa: what a way to mend a set costs: increment, alone or count.
+    #[schemars(with = "Option<String>")]
+    pub cost: Option<CostRule>,
+    /// lra: the least number of records of a block; 1000 k if it is missing.
+    pub block: Option<usize>,
+    /// vpa: in how many parts the terms are looked at first; 4 if it is missing.
+    pub parts: Option<usize>,
     /// coat and pcta: a file of privacy constraints, one a line: terms that somebody may know of a person.
     pub privacy: Option<String>,
     /// coat and pcta: whether constraints are protected as a whole only, and not their parts.
@@ -106,6 +118,12 @@ pub struct Protect {
 pub enum Method {
     /// k^m-anonymity without losing a term.
     Disassociation,
+    /// k^m-anonymity by generalisation along a hierarchy.
+    Apriori,
+    /// The same in blocks of similar records, each by itself.
+    Lra,
+    /// The same, first in parts of the terms.
+    Vpa,
     /// k^m-anonymity by taking terms out of all records.
     Suppression,
     /// k^m-anonymity by taking terms out of single records.
@@ -121,6 +139,9 @@ impl Method {
     pub(super) fn recoding(self) -> Option<recoding::Method> {
         match self {
             Method::Disassociation => None,
+            Method::Apriori => Some(recoding::Method::Apriori),
+            Method::Lra => Some(recoding::Method::Lra),
+            Method::Vpa => Some(recoding::Method::Vpa),
             Method::Suppression => Some(recoding::Method::Suppression),
             Method::SuppressionPartial => Some(recoding::Method::SuppressionPartial),
             Method::Coat => Some(recoding::Method::Coat),

@@ -5,10 +5,12 @@
 //! Checked by: `tests/recoded.rs`, crates/disjoin-cli/tests/recoding.rs
 
 use super::{Clock, ROUNDING};
-use crate::data::{Dataset, Recoding as Groups, RecordId, risk};
+use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId, risk};
 use crate::error::{Error, Result};
 use crate::measure::{RecodedOptions, RecodedReport, measure_recoded};
-use crate::protect::recoding::{Params, coat, pcta, suppress, suppress_partially};
+use crate::protect::recoding::{
+    AprioriParams, LocalParams, Params, apriori, coat, lra, pcta, suppress, suppress_partially, vpa,
+};
 use crate::publish::report::{Audience, Limit, RecodedStory, recoded_html, recoded_markdown};
 use crate::publish::{Destination, Page, Part, RecodedCustody, RecodedPackage};
 use crate::read::policy::{Policy, one_utility_set};
@@ -67,11 +69,12 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
         Ok(verify_recoded(&made.claim, &published, Some(truth)))
     })?;
     tell("measuring what is left");
+    let hierarchy = hierarchy(asked, &data)?;
     let options = RecodedOptions {
         top: recipe.measure.top,
         queries: recipe.measure.queries,
         seed: recipe.measure.seed,
-        hierarchy: None,
+        hierarchy: hierarchy.as_ref(),
         line_of: Some(&made.line_of),
     };
     let utility = clock.time("measure", || measure_recoded(&made.claim, &made.release, &data, &options))?;
@@ -107,6 +110,33 @@ pub fn protect_recoded(asked: &Recoding, data: &Dataset, tell: &mut dyn FnMut(&s
     let km = Promised::Km { m };
     let internal = |_| Error::Internal("what happened is always JSON");
     let made = match asked.method {
+        Method::Apriori | Method::Lra | Method::Vpa => {
+            let hierarchy =
+                hierarchy(asked, data)?.ok_or(Error::Internal("a hierarchy is needed, and none is given"))?;
+            tell("generalising along the hierarchy");
+            let params = AprioriParams { k, m, cost: asked.cost };
+            let blocks = match asked.method {
+                Method::Apriori => vec![(all().collect(), apriori(&data.records, &hierarchy, &params)?)],
+                Method::Vpa => {
+                    vec![(all().collect(), vpa(&data.records, &hierarchy, &params, asked.parts.unwrap_or(PARTS))?)]
+                }
+                _ => {
+                    let usual = LocalParams::new(k, m);
+                    let block = asked.block.unwrap_or(usual.block);
+                    lra(&data.records, &hierarchy, &LocalParams { cost: asked.cost, block, ..usual })
+                        .map_err(as_flag)?
+                        .blocks
+                }
+            };
+            let stats = serde_json::json!({ "nodes": hierarchy.n_nodes(), "blocks": blocks.len() });
+            let draft = |(ids, cut): (Vec<RecordId>, Cut)| {
+                let recoding = cut.recoding(&hierarchy);
+                let labels = labels(asked, data, &hierarchy, &cut, &recoding);
+                Draft::of_recoding(&data.records, ids, &recoding, labels)
+            };
+            let drafts = blocks.into_iter().map(draft).collect();
+            finish(asked, data, drafts, stats, Suppression::None, |_| (km, None))?
+        }
         Method::Suppression => {
             tell("taking terms out of all records");
             let done = suppress(&data.records, n_terms, k, m)?;
@@ -148,6 +178,34 @@ pub fn protect_recoded(asked: &Recoding, data: &Dataset, tell: &mut dyn FnMut(&s
         }
     };
     Ok(MadeRecoded { seconds: start.elapsed().as_secs_f64(), ..made })
+}
+
+/// In how many parts vpa looks at the terms if it is not said.
+const PARTS: usize = 4;
+
+fn as_flag(error: Error) -> Error {
+    match error {
+        Error::Recipe { key: "block", problem, hint } => Error::Recipe { key: "--block", problem, hint },
+        other => other,
+    }
+}
+
+/// What generalises what, if anything does.
+fn hierarchy(asked: &Recoding, data: &Dataset) -> Result<Option<Hierarchy>> {
+    Ok(match (&asked.hierarchy, asked.fanout) {
+        (Some(file), _) => Some(read::hierarchy(file, &data.dictionary)?),
+        (None, Some(fanout)) => Some(Hierarchy::uniform(&data.dictionary, fanout)?),
+        (None, None) => None,
+    })
+}
+
+/// What groups are called, if the hierarchy is somebody's: one that was made here only repeats their terms.
+fn labels(asked: &Recoding, data: &Dataset, hierarchy: &Hierarchy, cut: &Cut, groups: &Groups) -> Vec<Option<String>> {
+    let label = |group: &Vec<u32>| {
+        let node = group.first().map(|&term| cut.node_of(term)).filter(|&node| node as usize >= hierarchy.n_terms())?;
+        asked.hierarchy.as_ref().map(|_| hierarchy.text(node, &data.dictionary).to_owned())
+    };
+    groups.groups().iter().map(label).collect()
 }
 
 fn policy(asked: &Recoding, data: &Dataset) -> Result<Policy> {

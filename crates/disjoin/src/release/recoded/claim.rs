@@ -175,14 +175,16 @@ fn promised(promise: &Promised, k: u32, blocks: u64, has_utility: bool) -> Strin
         }
         Promised::Constraints { privacy, subsets, withheld } => {
             let parts = if *subsets { ", and every part of it," } else { "" };
-            let mut text = format!(
-                "Every one of the {} sets of terms that are listed here{parts} is shown by no record or by at least {k}.",
-                privacy.len()
-            );
-            if *withheld > 0 {
-                text += &format!(" Of {withheld} more sets no record shows all terms.");
-            }
-            text
+            let sets = match privacy.len() {
+                1 => String::from("The set of terms that is listed here"),
+                n => format!("Every one of the {n} sets of terms that are listed here"),
+            };
+            let more = match withheld {
+                0 => String::new(),
+                1 => String::from(" Of one more set no record shows all terms."),
+                n => format!(" Of {n} more sets no record shows all terms."),
+            };
+            format!("{sets}{parts} is shown by no record or by at least {k}.{more}")
         }
     };
     if has_utility {

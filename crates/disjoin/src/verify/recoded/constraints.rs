@@ -27,12 +27,9 @@ pub(super) fn check_privacy(release: &Recoded, privacy: &[Vec<String>], subsets:
             continue;
         }
         n_parts = n_parts.saturating_add(1_u64.checked_shl(terms.len() as u32).unwrap_or(u64::MAX));
-        let can_be_listed = n_parts <= MAX_PARTS;
-        tally.check(RecodedRule::Constraints, can_be_listed, || {
-            format!("constraint {number} has too many parts to be checked")
-        });
-        if !can_be_listed {
-            return;
+        if n_parts > MAX_PARTS {
+            let problem = || format!("constraint {number} has too many parts to be checked");
+            return tally.check(RecodedRule::Constraints, false, problem);
         }
         for mask in 1_u64..1 << terms.len() {
             let part = terms.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, &term)| term);

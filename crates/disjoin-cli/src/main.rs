@@ -55,6 +55,7 @@ Examples:
   disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
   disjoin repair out -o mended                     mend it, without the original
@@ -71,6 +72,7 @@ Examples:
   disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
   disjoin repair out -o mended                     mend it, without the original

@@ -22,6 +22,10 @@ use crate::talk::{Talk, count, number};
 
 /// Make a release: no term is lost, but the links that would single somebody out are cut
 ///
+/// Other methods are chosen with --method. For tables see below. For sets: apriori, lra and vpa generalise terms along a hierarchy,
+/// suppression and suppression-partial leave terms out, until every set of M items is in K records or in none; coat and pcta
+/// generalise terms until the sets of terms of --privacy are. Records stay whole then.
+///
 /// Writes a folder with two parts. OUT/release may leave the building: the data and the claim that says what is promised.
 /// OUT/custody must not: it says which record went where. The folder is replaced as a whole, and only if it is empty or
 /// a package that disjoin wrote.

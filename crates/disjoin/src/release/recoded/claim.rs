@@ -23,7 +23,7 @@ pub struct RecodedClaim {
     pub format: String,
     /// The version of claims.
     pub version: u64,
-    /// The form of the data: [`FORM`].
+    /// The form of the data: `recoded`.
     pub form: String,
     /// The method that made it.
     pub method: String,

@@ -10,6 +10,7 @@ mod demo;
 mod dependency;
 mod explain;
 mod generate;
+mod hierarchy;
 mod inspect;
 mod measure;
 mod policy;
@@ -107,6 +108,8 @@ enum Verb {
     #[command(subcommand)]
     Policy(policy::Args),
     #[command(subcommand)]
+    Hierarchy(hierarchy::Args),
+    #[command(subcommand)]
     Generate(generate::Args),
 }
 
@@ -150,6 +153,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
         Verb::Policy(args) => policy::run(&args, talk),
+        Verb::Hierarchy(args) => hierarchy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
     }
 }

@@ -14,7 +14,6 @@
 use rayon::prelude::*;
 
 use super::{Dictionary, RecordId, TermId, Transactions};
-use crate::error::{Error, Result};
 
 /// A node of a [`Hierarchy`]: first the terms with their own ids, then the inner nodes.
 pub type NodeId = u32;
@@ -23,7 +22,7 @@ pub type NodeId = u32;
 const MAX_DEPTH: u32 = 255;
 
 /// Stands for the parent of a root.
-const NONE: NodeId = NodeId::MAX;
+pub(super) const NONE: NodeId = NodeId::MAX;
 
 /// Records that a thread extends at a time.
 const CHUNK: usize = 4096;
@@ -59,58 +58,6 @@ pub enum Fault {
 }
 
 impl Hierarchy {
-    /// A balanced tree over the terms in the order of their texts, or of their values if all are integers, with at most
-    /// `fanout` children a node. Inner nodes are named by their first and last term: `10..19`.
-    pub fn uniform(dictionary: &Dictionary, fanout: usize) -> Result<Self> {
-        // Sizes differ by at most one.
-        Self::over_order(dictionary, fanout, |n_nodes, groups, group| {
-            group * n_nodes / groups..(group + 1) * n_nodes / groups
-        })
-    }
-
-    /// As [`Hierarchy::uniform`], but every node has exactly `fanout` children, except for the last of each level: the
-    /// tree of other programs.
-    pub fn consecutive(dictionary: &Dictionary, fanout: usize) -> Result<Self> {
-        Self::over_order(dictionary, fanout, |n_nodes, _, group| group * fanout..n_nodes.min((group + 1) * fanout))
-    }
-
-    /// Groups neighbours until one node is left; `range` says which, of so many nodes in so many groups.
-    fn over_order(
-        dictionary: &Dictionary,
-        fanout: usize,
-        range: impl Fn(usize, usize, usize) -> std::ops::Range<usize>,
-    ) -> Result<Self> {
-        if fanout < 2 {
-            return Err(Error::recipe("--fanout", "must be at least 2", "for example 5"));
-        }
-        let mut order: Vec<TermId> = (0..dictionary.len() as TermId).collect();
-        let values: Option<Vec<i128>> = dictionary.iter().map(|text| text.parse().ok()).collect();
-        order.sort_by_key(|&term| (values.as_ref().map(|values| values[term as usize]), dictionary.text(term)));
-
-        let mut parents = vec![NONE; order.len()];
-        let mut labels = Vec::new();
-        // A node of the current level with its first and last term.
-        let mut level: Vec<(NodeId, TermId, TermId)> = order.iter().map(|&term| (term, term, term)).collect();
-        while level.len() > 1 {
-            let groups = level.len().div_ceil(fanout);
-            level = (0..groups)
-                // A group of one is the node itself, a level higher.
-                .map(|group| match &level[range(level.len(), groups, group)] {
-                    [only] => *only,
-                    nodes => {
-                        let node = parents.len() as NodeId;
-                        nodes.iter().for_each(|&(child, _, _)| parents[child as usize] = node);
-                        parents.push(NONE);
-                        let (first, last) = (nodes[0].1, nodes[nodes.len() - 1].2);
-                        labels.push(format!("{}..{}", dictionary.text(first), dictionary.text(last)));
-                        (node, first, last)
-                    }
-                })
-                .collect();
-        }
-        Ok(Self::number(dictionary.len(), parents, labels))
-    }
-
     /// A hierarchy from terms with their ancestors, bottom-up. Terms that the dictionary does not have are ignored.
     pub fn from_paths<'a, P>(
         dictionary: &Dictionary,
@@ -127,7 +74,7 @@ impl Hierarchy {
     }
 
     /// Completes a hierarchy whose parents have greater ids than their children.
-    fn number(n_terms: usize, parents: Vec<NodeId>, labels: Vec<String>) -> Self {
+    pub(super) fn number(n_terms: usize, parents: Vec<NodeId>, labels: Vec<String>) -> Self {
         let mut hierarchy = Hierarchy {
             n_terms,
             depths: vec![0; parents.len()],
@@ -407,6 +354,7 @@ impl<'a> HierarchyBuilder<'a> {
 mod tests {
     use super::*;
     use crate::data::Dataset;
+    use crate::error::Error;
     use rand::{RngExt, SeedableRng};
     use std::ops::AddAssign;
 
@@ -562,6 +510,11 @@ mod tests {
         let hierarchy = Hierarchy::consecutive(&dictionary, 2).unwrap();
         assert_eq!(self::chains(&hierarchy, &dictionary), ["a < a..b < a..c", "b < a..b < a..c", "c < a..c"]);
         assert!(matches!(Hierarchy::consecutive(&dictionary, 1), Err(Error::Recipe { .. })));
+
+        let data = Dataset::from_texts([&["a", "b", "c", "d"][..], &["a", "c"], &["c"]]);
+        let hierarchy = Hierarchy::by_support(&data.dictionary, &data.records, 2).unwrap();
+        let expected = ["a < a..c < b..c", "b < b..d < b..c", "c < a..c < b..c", "d < b..d < b..c"];
+        assert_eq!(self::chains(&hierarchy, &data.dictionary), expected);
     }
 
     #[test]

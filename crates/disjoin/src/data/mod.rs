@@ -1,12 +1,15 @@
 //! What are we protecting? Records of terms, coded as integers.
 
 pub mod cell;
+mod cooccurrence;
 mod cut;
 mod dictionary;
 mod hierarchy;
 mod interest;
 pub mod mine;
+mod ordered;
 pub mod partition;
+mod prefixes;
 mod recoding;
 pub mod risk;
 mod support;
@@ -15,12 +18,14 @@ mod transactions;
 pub mod utility_loss;
 
 pub use cell::Cell;
+pub use cooccurrence::by_cooccurrence;
 pub use cut::Cut;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use interest::Interest;
 pub use mine::{Itemset, Mining, top_k};
 pub use partition::Partition;
+pub use prefixes::by_prefix;
 pub use recoding::Recoding;
 pub use risk::{Profile, Risk, TableRisk, profile, risk, rows_at_risk, table_risk};
 pub use support::{itemset_supports, supports};

@@ -33,7 +33,7 @@ use crate::error::{Error, Place, Result};
 use builder::Counts;
 
 pub use columns::{Column, Role, columns};
-pub use hierarchy::hierarchy;
+pub use hierarchy::{HierarchyStyle, hierarchy, hierarchy_terms, rooted_hierarchy, write_hierarchy};
 pub use interest::interest;
 
 /// A way to store records of terms in a file.

@@ -36,7 +36,7 @@ pub struct LocalParams {
 impl LocalParams {
     /// With the usual costs and blocks.
     pub fn new(k: u32, m: u32) -> Self {
-        LocalParams { k, m, cost: CostRule::default(), block: (k as usize).saturating_mul(1000) }
+        LocalParams { k, m, cost: CostRule::default(), block: (k as usize).saturating_mul(4000) }
     }
 }
 

@@ -194,7 +194,7 @@ fn class_method_parser() -> impl TypedValueParser<Value = Method> {
     })
 }
 
-fn hierarchy(text: &String) -> Result<(String, String)> {
+fn hierarchy(text: &str) -> Result<(String, String)> {
     let parts = text.split_once('=').filter(|(column, file)| !column.is_empty() && !file.is_empty());
     parts
         .map(|(column, file)| (column.to_owned(), file.to_owned()))
@@ -265,7 +265,7 @@ impl Flags {
             set: self.set.clone(),
             numeric: self.numeric.clone(),
             missing: self.missing.clone(),
-            hierarchies: self.hierarchy.iter().map(hierarchy).collect::<Result<BTreeMap<_, _>>>()?,
+            hierarchies: self.hierarchy.iter().map(|text| hierarchy(text)).collect::<Result<BTreeMap<_, _>>>()?,
             method,
             split,
             as_is: self.as_is,

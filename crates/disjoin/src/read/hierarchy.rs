@@ -503,6 +503,7 @@ mod tests {
             let text: String =
                 (0..rng.random_range(0..20)).map(|_| pieces[rng.random_range(0..pieces.len())]).collect();
             let _ = read(&text, &["a", "b"]);
+            let _ = second_root("h", &text);
         }
     }
 }

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::read::{self, Format, Options};
 use disjoin::release::open::copy;
+use disjoin::release::recoded::{Promised, RecodedClaim, Suppression, parse_recoded, write_recoded};
 use disjoin::release::{Disassociated, Header, Node, jsonl, parquet};
+use disjoin::verify::verify_recoded;
 
 /// Reads records; if that works, writes them as JSON lines, reads them again and expects the same.
 pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
@@ -40,6 +42,18 @@ pub fn release_jsonl(bytes: &[u8]) {
     if let Ok(mut reader) = jsonl::Reader::new(bytes, "fuzz") {
         while let Ok(Some(_)) = reader.next_root(&mut Dictionary::default()) {}
     }
+}
+
+/// Reads recoded transactions; if that works, writes them, reads them again and judges them.
+pub fn release_recoded(bytes: &[u8]) {
+    prepare();
+    let Ok(release) = parse_recoded(bytes, "fuzz") else { return };
+    let mut text = Vec::new();
+    write_recoded(&release, &mut text).expect("writing to memory does not fail");
+    let again = parse_recoded(&text[..], "again").expect("what was written can be read");
+    assert_eq!(release.blocks, again.blocks);
+    let claim = RecodedClaim::new(&again, "fuzz", 2, Promised::Km { m: 2 }, Suppression::None, None);
+    verify_recoded(&claim, &again, None);
 }
 
 /// Reads a release from Parquet; if that works, writes it and reads it again.

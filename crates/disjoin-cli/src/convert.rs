@@ -18,7 +18,7 @@ use crate::talk::{Talk, count};
 ///
 /// A file is read as data and written in the format that TO's extension or --to names: basket (.dat, .txt, .basket), spmf,
 /// csv, long, jsonl, parquet. A folder is a release: its data go from jsonl to parquet or back, and its custody is
-/// copied along.
+/// copied along. Recoded transactions become a file of data, in which a group is a term of its own: "asthma|gout".
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,10 +41,17 @@ Examples:
   disjoin convert baskets.dat baskets.jsonl
   disjoin convert purchases.csv baskets.dat.gz --format long --id-column customer --item-column product
   disjoin convert baskets.dat - --to long
-  disjoin convert out out-parquet --to parquet";
+  disjoin convert out out-parquet --to parquet
+  disjoin convert recoded recoded.dat";
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
-    if args.from.is_dir() { release(args, talk) } else { dataset(args, talk) }
+    match args.from.is_dir() {
+        true if crate::recoding::release_of(&args.from)?.is_some() => {
+            crate::recoding::convert(&args.from, &args.to, args.to_format, args.force, talk)
+        }
+        true => release(args, talk),
+        false => dataset(args, talk),
+    }
 }
 
 fn dataset(args: &Args, talk: &Talk) -> Result<Outcome> {

@@ -13,9 +13,11 @@ mod generate;
 mod hierarchy;
 mod inspect;
 mod measure;
+mod policy;
 mod protect;
 mod query;
 mod recipe;
+mod recoding;
 mod reconstruct;
 mod repair;
 mod run;
@@ -54,6 +56,7 @@ Examples:
   disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
   disjoin repair out -o mended                     mend it, without the original
@@ -70,6 +73,7 @@ Examples:
   disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
   disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
   disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
+  disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
   disjoin repair out -o mended                     mend it, without the original
@@ -101,6 +105,8 @@ enum Verb {
     Explain(explain::Args),
     Reconstruct(reconstruct::Args),
     Convert(convert::Args),
+    #[command(subcommand)]
+    Policy(policy::Args),
     #[command(subcommand)]
     Hierarchy(hierarchy::Args),
     #[command(subcommand)]
@@ -146,6 +152,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Explain(args) => explain::run(&args, talk),
         Verb::Reconstruct(args) => reconstruct::run(&args, talk),
         Verb::Convert(args) => convert::run(&args, talk),
+        Verb::Policy(args) => policy::run(&args, talk),
         Verb::Hierarchy(args) => hierarchy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use disjoin::data::{Dataset, Hierarchy};
-use disjoin::measure::{Deviation, Kept, Options, RelativeError, Report, measure};
+use disjoin::measure::{Deviation, Kept, Options, RecodedOptions, RelativeError, Report, measure};
 use disjoin::publish::find_release;
 use disjoin::publish::plot::{self, Point, Scale};
 use disjoin::read;
@@ -27,6 +27,9 @@ use crate::talk::{Talk, count, number};
 /// Of a table it tells what cells lost (NCP by column, GCP, RGCP), how large classes are, and how far counts are off. Of a split
 /// table it also tells how far sensitive values together are from what their tables suggest: the total variation between their
 /// joint distribution and the product of the tables, by group.
+///
+/// Of recoded transactions it tells what became of terms, NCP and UL, tKd of the terms that are published as themselves, and re and
+/// query error if groups are spread evenly over their terms.
 ///
 /// The result tells about the original: it is for whoever holds it, and does not belong into the release.
 #[derive(clap::Args)]
@@ -87,6 +90,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if let Some(folder) = crate::table::release_of(&args.release)? {
         return crate::table::measure(&folder, &args.original, args.queries, args.seed, &args.input, talk);
     }
+    if let Some(folder) = crate::recoding::release_of(&args.release)? {
+        return recoded(args, &folder, talk);
+    }
     let (folder, _) = find_release(&args.release)?;
     let Package { claim, mut roots } = open(&folder)?;
     claim.check_header(&roots.header(), roots.file())?;
@@ -98,11 +104,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         }
     }
     let (original, _) = args.input.read(&args.original, talk)?;
-    let hierarchy = match (&args.hierarchy, args.fanout) {
-        (Some(file), _) => Some(read::hierarchy(file, &original.dictionary)?),
-        (None, Some(fanout)) => Some(Hierarchy::uniform(&original.dictionary, fanout)?),
-        (None, None) => None,
-    };
+    let hierarchy = args.taxonomy(&original)?;
     let interest = read::interest(args.utility.as_deref(), args.weights.as_deref(), &original.dictionary)?;
     talk.step("comparing the release with its original");
     let options = Options {
@@ -126,6 +128,45 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         talk.print(&text(&report))?;
     }
     Ok(Outcome::Holds)
+}
+
+impl Args {
+    /// The taxonomy for tKd-ML2, if one is asked for.
+    fn taxonomy(&self, original: &Dataset) -> Result<Option<Hierarchy>> {
+        Ok(match (&self.hierarchy, self.fanout) {
+            (Some(file), _) => Some(read::hierarchy(file, &original.dictionary)?),
+            (None, Some(fanout)) => Some(Hierarchy::uniform(&original.dictionary, fanout)?),
+            (None, None) => None,
+        })
+    }
+}
+
+/// The same for recoded transactions.
+fn recoded(args: &Args, folder: &Path, talk: &Talk) -> Result<Outcome> {
+    let foreign = [
+        ("--utility", args.utility.is_some()),
+        ("--weights", args.weights.is_some()),
+        ("--plots", args.plots.is_some()),
+        ("--more-than-k", args.more_than_k),
+    ];
+    if let Some((key, _)) = foreign.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::recipe(
+            key,
+            "is for disassociated data, and these are recoded transactions",
+            "leave it out",
+        ));
+    }
+    let (original, _) = args.input.read(&args.original, talk)?;
+    let hierarchy = args.taxonomy(&original)?;
+    let line_of = crate::recoding::line_of(folder)?;
+    let options = RecodedOptions {
+        top: args.top as usize,
+        queries: args.queries,
+        seed: args.seed,
+        hierarchy: hierarchy.as_ref(),
+        line_of: line_of.as_deref(),
+    };
+    crate::recoding::measure(folder, &original, &options, talk).map_err(|error| name_original(error, &args.original))
 }
 
 fn draw(report: &Report, original: &Dataset, folder: &Path) -> Result<()> {

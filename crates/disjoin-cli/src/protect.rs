@@ -16,10 +16,15 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{Crowd, Input, sensitive_terms};
+use crate::recoding;
 use crate::table::{Flags, MethodChoice};
 use crate::talk::{Talk, count, number};
 
 /// Make a release: no term is lost, but the links that would single somebody out are cut
+///
+/// Other methods are chosen with --method. For tables see below. For sets: apriori, lra and vpa generalise terms along a hierarchy,
+/// suppression and suppression-partial leave terms out, until every set of M items is in K records or in none; coat and pcta
+/// generalise terms until the sets of terms of --privacy are. Records stay whole then.
 ///
 /// Writes a folder with two parts. OUT/release may leave the building: the data and the claim that says what is promised.
 /// OUT/custody must not: it says which record went where. The folder is replaced as a whole, and only if it is empty or
@@ -58,7 +63,8 @@ pub(crate) struct Args {
     /// How that probability is bounded: by how often the term occurs, or by the group's size alone
     #[arg(long, value_enum, default_value_t = RuleChoice::Multiplicity, requires = "l_diversity")]
     diversity_rule: RuleChoice,
-    /// Sets of terms whose links with each other matter most: a file with one set a line, commas between its terms
+    /// A file of sets of terms, one a line, commas between. Disassociation: their links with each other matter most. coat, pcta:
+    /// only terms of one set may stand in for each other [default there: all terms may]
     #[arg(long, value_name = "FILE")]
     utility: Option<String>,
     /// How much terms count when records are grouped, 1 if it is not said: a CSV file of terms and weights
@@ -70,6 +76,8 @@ pub(crate) struct Args {
     /// How the data of the release are stored
     #[arg(long, value_enum, default_value_t = EncodingChoice::Jsonl, value_name = "FORMAT")]
     output_format: EncodingChoice,
+    #[command(flatten)]
+    recoding: recoding::RecodingFlags,
     #[command(flatten)]
     table: Flags,
     #[command(flatten)]
@@ -87,6 +95,9 @@ Examples:
   disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
       --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
+  disjoin protect baskets.dat --method coat --privacy privacy.txt --utility utility.txt -k 5 -o out
+  disjoin protect baskets.dat --method apriori --fanout 10 -k 5 -m 2 -o out
+  disjoin protect baskets.dat --method suppression -k 5 -m 2 -o out
   disjoin protect sqlite:people.db?table=people --quasi age,sex --sensitive disease --numeric age -o out";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -128,6 +139,17 @@ impl From<EncodingChoice> for Encoding {
 }
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    if let Some(MethodChoice::Recoding(method)) = args.method {
+        args.refuse_foreign(method.name())?;
+        let hierarchy = args.table.hierarchy_of_terms()?;
+        let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref(), hierarchy);
+        return recoding::protect(&args.file, &args.out, &asked, &args.input, talk);
+    }
+    args.recoding.refuse()?;
+    if !args.table.is_table() && args.table.hierarchy_of_terms()?.is_some() {
+        let problem = "is for tables, and for methods that generalise terms";
+        return Err(Error::recipe("--hierarchy", problem, "name the method: --method apriori, lra or vpa"));
+    }
     args.params_without_terms().check()?;
     if args.table.is_table() {
         if args.method == Some(MethodChoice::Disassociation) {
@@ -166,6 +188,23 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 }
 
 impl Args {
+    /// Refuses flags that methods which recode terms do not know.
+    fn refuse_foreign(&self, method: &str) -> Result<()> {
+        let foreign = [
+            ("--quasi", self.table.is_table()),
+            ("--max-cluster", self.max_cluster.is_some()),
+            ("--no-refine", self.no_refine),
+            ("--sensitive", self.sensitive.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--paper-literal", self.paper_literal),
+            ("--output-format", self.output_format != EncodingChoice::Jsonl),
+        ];
+        match foreign.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => Err(Error::recipe(key, format!("is not known by the method {method}"), "leave it out")),
+            None => Ok(()),
+        }
+    }
+
     fn params(&self, data: &Dataset) -> Result<Params> {
         let sensitive = self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?;
         let interest = resolve::protect(&self.written()).interest(data)?;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use disjoin::data::{Dictionary, Mining, TermId};
-use disjoin::reconstruct::{Estimate, Model, estimate, top_expected};
+use disjoin::reconstruct::{Estimate, Model, Spread, estimate, top_expected};
+use disjoin::release::recoded::Suppression;
+use disjoin::verify::open_recoded;
 use disjoin::{Error, Place, Result};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -24,6 +26,9 @@ use crate::talk::{Talk, count, number};
 /// the release does not say who, so every way to put its parts together counts the same. +/- is the standard deviation
 /// of that: how far a typical way lies from the mean. The expectation is as good as this assumption, which mostly makes it
 /// too small: people who share one rare term often share others. The bounds need no assumption.
+///
+/// Recoded transactions tell groups of terms. There EXPECTED is the mean if each term of a group is as likely, and the upper bound
+/// are all records that show the groups, or all records where terms were suppressed.
 ///
 /// An itemset is written as its terms with commas between; a term that contains a comma goes in double quotes.
 #[derive(clap::Args)]
@@ -77,6 +82,9 @@ const SHOWN: usize = 10;
 #[derive(Serialize)]
 struct Report<'a> {
     records: u64,
+    /// Whether the release has every term of its original.
+    #[serde(skip)]
+    is_whole: bool,
     itemsets: Vec<Answer<'a>>,
 }
 
@@ -91,6 +99,9 @@ struct Answer<'a> {
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     // What is cheap to refuse is refused before the release is read.
     let questions = args.questions()?;
+    if let Some(folder) = crate::recoding::release_of(&args.release)? {
+        return recoded(&folder, questions, talk);
+    }
     let loaded = Loaded::read(&args.release, talk)?;
     let model = loaded.model(args.multiplicity)?;
     let itemsets = match questions {
@@ -104,16 +115,41 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             found.into_par_iter().map(|found| answer_found(&model, &found.terms)).collect()
         }
     };
-    let report = Report { records: loaded.release.header.records, itemsets };
-    report.warn(talk);
-    if talk.is_json() {
-        talk.print_json(&report)?;
-    } else if report.itemsets.is_empty() {
-        talk.note("there is no such itemset");
-    } else {
-        talk.print(&report.text())?;
+    Report { records: loaded.release.header.records, is_whole: true, itemsets }.tell(talk)
+}
+
+/// The same for recoded transactions.
+fn recoded(folder: &Path, questions: Questions, talk: &Talk) -> Result<Outcome> {
+    let Questions::Written(itemsets) = questions else {
+        let hint = "disjoin convert writes the records as a file that any miner reads";
+        return Err(Error::recipe("--top", "is for disassociated data, and these are recoded transactions", hint));
+    };
+    talk.step("reading the release");
+    let (claim, release) = open_recoded(folder)?;
+    let spread = Spread::new(&release, claim.suppression);
+    let answer = |terms: Vec<String>| {
+        let mut known: Vec<TermId> = terms.iter().filter_map(|term| release.dictionary.get(term)).collect();
+        known.sort_unstable();
+        let unknown_terms = terms.len() - known.len();
+        let estimate = if unknown_terms == 0 { spread.estimate(&known) } else { spread.unknown() };
+        Answer { terms: terms.into_iter().map(Cow::Owned).collect(), estimate, unknown_terms }
+    };
+    let itemsets = itemsets.into_iter().map(answer).collect();
+    Report { records: claim.records, is_whole: claim.suppression == Suppression::None, itemsets }.tell(talk)
+}
+
+impl Report<'_> {
+    fn tell(&self, talk: &Talk) -> Result<Outcome> {
+        self.warn(talk);
+        if talk.is_json() {
+            talk.print_json(self)?;
+        } else if self.itemsets.is_empty() {
+            talk.note("there is no such itemset");
+        } else {
+            talk.print(&self.text())?;
+        }
+        Ok(Outcome::Holds)
     }
-    Ok(Outcome::Holds)
 }
 
 /// What is asked for.
@@ -245,9 +281,10 @@ impl Report<'_> {
         for (answer, position) in unknown.by_ref().take(SHOWN) {
             let are = if answer.unknown_terms == 1 { "is" } else { "are" };
             talk.warn(&format!(
-                "itemset {}: {} of its terms {are} not in the release; nobody has it",
+                "itemset {}: {} of its terms {are} not in the release; {}",
                 number(position),
-                number(answer.unknown_terms)
+                number(answer.unknown_terms),
+                if self.is_whole { "nobody has it" } else { "whether somebody has it is not told" }
             ));
         }
         match unknown.count() as u64 {

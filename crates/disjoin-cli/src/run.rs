@@ -56,6 +56,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             talk,
         );
     }
+    if recipe.protect.recoding.is_some() {
+        let story = run::recoded::run_recoded(&recipe, &mut |stage| talk.step(stage));
+        let story = story.map_err(|error| in_recipe(error, &args.recipe))?;
+        return crate::recoding::tell(&story, &recipe.output.folder, talk);
+    }
     let story = run::run(&recipe, &mut |stage| talk.step(stage)).map_err(|error| in_recipe(error, &args.recipe))?;
     tell(&story, &recipe.output.folder, talk)
 }
@@ -64,6 +69,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 fn in_recipe(error: Error, file: &Path) -> Error {
     match error {
         Error::Recipe { key, problem, hint } => {
+            let key = if key == "--privacy" { "protect.privacy" } else { key };
             let place = std::fs::read_to_string(file).map_or_else(
                 |_| disjoin::Place::file(file.display().to_string()),
                 |text| disjoin::recipe::written::place_of(&text, &file.display().to_string(), key),

@@ -71,6 +71,10 @@ impl From<PromiseChoice> for Promise {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let base = read_recipe(&args.recipe)?;
+    if base.protect.recoding.is_some() {
+        let problem = "only disassociation is swept";
+        return Err(Error::recipe("protect.method", problem, "remove the key, or run each recipe by itself"));
+    }
     let promise = args.promise.iter().map(|&choice| choice.into()).collect();
     let grid = Grid { k: args.k.clone(), m: args.m.clone(), max_cluster: args.max_cluster.clone(), promise };
     let recipes = recipes(&base, &grid);

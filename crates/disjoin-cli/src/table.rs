@@ -16,7 +16,7 @@ use disjoin::publish::{
 };
 use disjoin::read::rows::{Declared, TableIntake, read_table, table_from_cells};
 use disjoin::recipe::table::Splitting;
-use disjoin::recipe::{self, table};
+use disjoin::recipe::{self, recoding, table};
 use disjoin::reconstruct::background::{Estimator, Knowledge};
 use disjoin::release::criteria::Distance;
 use disjoin::release::generalized::Associations;
@@ -56,9 +56,10 @@ pub(crate) struct Flags {
     /// A text that means that there is no value, besides empty cells; may be repeated
     #[arg(long, value_name = "TEXT", requires = "quasi")]
     missing: Vec<String>,
-    /// What generalises what in a column: an ARX CSV file or an Amnesia text file; may be repeated
-    #[arg(long, value_name = "COLUMN=FILE", requires = "quasi", value_parser = hierarchy)]
-    hierarchy: Vec<(String, String)>,
+    /// What generalises what in a column: an ARX CSV file or an Amnesia text file; may be repeated. Of terms (apriori, lra, vpa): a
+    /// file alone
+    #[arg(long, value_name = "[COLUMN=]FILE")]
+    hierarchy: Vec<String>,
     /// No sensitive value has a share above this in a class
     #[arg(long, value_name = "SHARE", requires = "quasi")]
     alpha: Option<f64>,
@@ -156,6 +157,7 @@ pub(crate) enum MethodChoice {
     Table(Method),
     Split(Splitting),
     AssociationHiding,
+    Recoding(recoding::Method),
 }
 
 /// Its name on the command line.
@@ -170,13 +172,16 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
     let names = std::iter::once("disassociation")
         .chain(Method::ALL.iter().map(|(name, _)| *name))
         .chain(split)
-        .chain([ASSOCIATION_HIDING]);
+        .chain([ASSOCIATION_HIDING])
+        .chain(recoding::Method::ALL.iter().map(|(name, _)| *name));
     PossibleValuesParser::new(names).map(|name| {
         let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
         let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
+        let recodes = recoding::Method::ALL.iter().find(|(known, _)| *known == name);
         split
             .or(hiding)
+            .or(recodes.map(|(_, method)| MethodChoice::Recoding(*method)))
             .or(known.map(|(_, method)| MethodChoice::Table(*method)))
             .unwrap_or(MethodChoice::Disassociation)
     })
@@ -190,9 +195,11 @@ fn class_method_parser() -> impl TypedValueParser<Value = Method> {
     })
 }
 
-fn hierarchy(text: &str) -> std::result::Result<(String, String), String> {
+fn hierarchy(text: &str) -> Result<(String, String)> {
     let parts = text.split_once('=').filter(|(column, file)| !column.is_empty() && !file.is_empty());
-    parts.map(|(column, file)| (column.to_owned(), file.to_owned())).ok_or_else(|| String::from("expected COLUMN=FILE"))
+    parts
+        .map(|(column, file)| (column.to_owned(), file.to_owned()))
+        .ok_or_else(|| Error::recipe("--hierarchy", "does not say which column it is for", "write COLUMN=FILE"))
 }
 
 fn recursive(text: &str) -> std::result::Result<(f64, u32), String> {
@@ -204,6 +211,15 @@ impl Flags {
     /// Whether the input is to be read as a table.
     pub(crate) fn is_table(&self) -> bool {
         !self.quasi.is_empty()
+    }
+
+    /// The hierarchy of terms: a file, and nothing said about columns.
+    pub(crate) fn hierarchy_of_terms(&self) -> Result<Option<PathBuf>> {
+        match &self.hierarchy[..] {
+            [] => Ok(None),
+            [file] => Ok(Some(PathBuf::from(file))),
+            _ => Err(Error::recipe("--hierarchy", "terms have one hierarchy", "name one file")),
+        }
     }
 
     /// Which rules are to be hidden, if the method does that.
@@ -234,7 +250,7 @@ impl Flags {
             // What splits a table or hides rules takes its classes from another method.
             Some(MethodChoice::Split(split)) => (self.groups_by, Some(split)),
             Some(MethodChoice::AssociationHiding) => (self.groups_by, None),
-            Some(MethodChoice::Disassociation) | None => (None, None),
+            Some(MethodChoice::Disassociation | MethodChoice::Recoding(_)) | None => (None, None),
         };
         if self.groups_by.is_some() && !matches!(choice, Some(MethodChoice::Split(_) | MethodChoice::AssociationHiding))
         {
@@ -250,7 +266,7 @@ impl Flags {
             set: self.set.clone(),
             numeric: self.numeric.clone(),
             missing: self.missing.clone(),
-            hierarchies: self.hierarchy.iter().cloned().collect::<BTreeMap<_, _>>(),
+            hierarchies: self.hierarchy.iter().map(|text| hierarchy(text)).collect::<Result<BTreeMap<_, _>>>()?,
             method,
             split,
             as_is: self.as_is,

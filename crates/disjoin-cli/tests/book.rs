@@ -309,15 +309,17 @@ fn fields(file: &str, name: &str) -> String {
 }
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 14] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
     ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
     ("release/data.csv", "the data, if they are a table"),
     ("release/sets.jsonl", "the sets of a table with a set-valued column"),
+    ("release/transactions.jsonl", "the data, if terms were recoded"),
     ("release/report.html", "what readers of the release should know; written by `run`"),
     ("custody/custody.json", "how the release was made, with the digest of the input"),
     ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
     ("custody/class_of.csv", "which row of a table went to which class; empty if it was removed"),
+    ("custody/line_of.csv", "which line of transactions.jsonl shows which record"),
     ("custody/mapping.csv", "what each class of a table shows in each column"),
     ("custody/report.html", "everything about the run; written by `run`"),
     ("custody/report.json", "the same for programs"),
@@ -346,13 +348,19 @@ fn formats() -> String {
     disjoin(folder.path(), &[&protect[..], &roles].concat());
     let read_table = |name: &str| fs::read_to_string(folder.path().join("table").join(name)).unwrap();
 
+    fs::write(folder.path().join("hide.txt"), "viagra\nplayboy,madonna\n").unwrap();
+    let protect = ["protect", "web.txt", "-k", "3", "--method", "coat", "--privacy", "hide.txt", "-o", "recoded"];
+    disjoin(folder.path(), &[&protect[..], &["--quiet"]].concat());
+    let read_recoded = |name: &str| fs::read_to_string(folder.path().join("recoded").join(name)).unwrap();
+
     let mut out = format!(
         "# Formats of a package\n\n{GENERATED}A package is a folder with two parts. `release/` may leave the building, \
          `custody/` must not. The examples are\nthe ten records of [Disassociation](../concepts/disassociation.md) with k = 3, \
          m = 2 and `max_cluster = 6`.\nReaders refuse a `version` that they do not know.\n\n| file | what it is |\n|---|---|\n"
     );
     let mut written = Vec::new();
-    for (package, part) in [("out", "release"), ("out", "custody"), ("table", "release"), ("table", "custody")] {
+    let parts = |package| [(package, "release"), (package, "custody")];
+    for (package, part) in ["out", "table", "recoded"].into_iter().flat_map(parts) {
         for entry in fs::read_dir(folder.path().join(package).join(part)).unwrap() {
             written.push(format!("{part}/{}", entry.unwrap().file_name().to_string_lossy()));
         }
@@ -422,6 +430,20 @@ fn formats() -> String {
     write!(out, "\n```json\n{}```\n", read_table("release/sets.jsonl")).unwrap();
     write!(out, "\n## class_of.csv\n\n```text\n{}```\n", read_table("custody/class_of.csv")).unwrap();
     write!(out, "\n## mapping.csv\n\n```text\n{}```\n", read_table("custody/mapping.csv")).unwrap();
+
+    out.push_str("\n## The claim of recoded transactions\n\n");
+    out.push_str(&fields("release/recoded/claim.rs", "RecodedClaim"));
+    out.push_str("\nThe ten records again, with k = 3, where `viagra` and `playboy,madonna` are to be protected:\n");
+    write!(out, "\n```json\n{}```\n", read_recoded("release/claim.json")).unwrap();
+    out.push_str("\n## transactions.jsonl\n\n");
+    let told = head("release/recoded/mod.rs", "transactions.jsonl has");
+    out.push_str(
+        &told.replacen("each different record:\n", "each different record.\n", 1).replace("```text\n", "```json\n"),
+    );
+    out.push_str("\nOf the example:\n\n");
+    write!(out, "```json\n{}```\n", read_recoded("release/transactions.jsonl")).unwrap();
+    let map: String = read_recoded("custody/line_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
+    write!(out, "\n## line_of.csv\n\nOne line a record, in the order of the input.\n\n```text\n{map}```\n").unwrap();
     out
 }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use disjoin::data::Dataset;
 use disjoin::generate::quest;
-use disjoin::measure::{Options, RelativeError, Report, Window, measure};
+use disjoin::measure::{Options, RecodedReport, RelativeError, Report, Window, measure};
 use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::release::open::InMemory;
 use disjoin::{Error, Result, read};
@@ -64,7 +64,7 @@ pub(crate) fn run(figure: &str, data: PathBuf, scale: Scale, out: &Path) -> Resu
         let all = FIGURES.map(|(name, _)| name).join(", ");
         return Err(Error::recipe("figure", format!("there is no figure {figure}"), format!("one of {all}, or all")));
     }
-    let lab = Lab { data, scale, reports: RefCell::default() };
+    let lab = Lab { data, scale, reports: RefCell::default(), recoded: RefCell::default() };
     let scale = scale.name();
     for (name, draw) in wanted {
         eprintln!("figure {name}");
@@ -98,6 +98,8 @@ struct Lab {
     data: PathBuf,
     scale: Scale,
     reports: RefCell<HashMap<(Source, u32), Rc<Report>>>,
+    /// By Apriori, at k = 5.
+    recoded: RefCell<HashMap<Source, Rc<RecodedReport>>>,
 }
 
 /// Data of the paper.

@@ -1,17 +1,21 @@
-//! Figures 11a to 11c: disassociation next to DiffPart and Apriori, as far as they exist here: not yet.
+//! Figures 11a to 11c: disassociation next to Apriori and DiffPart, which does not exist here yet.
+
+use std::rc::Rc;
 
 use disjoin::Result;
 use disjoin::data::Hierarchy;
-use disjoin::measure::Options;
+use disjoin::measure::{Options, RecodedOptions, RecodedReport, measure_recoded};
+use disjoin::recipe::recoding::{Method, Recoding};
+use disjoin::run::recoded::protect_recoded;
 
 use super::real::each;
-use super::{K, Lab, NAMES, RE, REAL, TKD, error_at, utility};
+use super::{K, Lab, M, NAMES, RE, REAL, Source, TKD, error_at, utility};
 use crate::judge::{claim, least, most};
 use crate::page::{Page, Table, number};
 
-const ABSENT: &str = "the other methods do not exist here yet";
+const ABSENT: &str = "DiffPart does not exist here yet";
 
-/// Children of a node in the taxonomy for tKd-ML2.
+/// Children of a node in the taxonomy of Apriori, and for tKd-ML2.
 const FANOUT: usize = 10;
 
 pub(super) fn figure_11a(lab: &Lab) -> Result<Page> {
@@ -33,30 +37,38 @@ pub(super) fn figure_11a(lab: &Lab) -> Result<Page> {
 }
 
 pub(super) fn figure_11b(lab: &Lab) -> Result<Page> {
-    let mut values = Vec::new();
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for source in REAL {
         let dataset = lab.load(source)?;
         let hierarchy = Hierarchy::uniform(&dataset.dictionary, FANOUT)?;
         let report = utility(&dataset, K, Options { hierarchy: Some(&hierarchy), ..Options::default() })?;
-        values.push(report.top_k.tkd_ml2.map_or(f64::NAN, |deviation| deviation.all));
+        ours.push(report.top_k.tkd_ml2.map_or(f64::NAN, |deviation| deviation.all));
+        theirs.push(lab.apriori(source)?.top_k.tkd_ml2.map_or(f64::NAN, |deviation| deviation.all));
     }
-    let table = Table::named("data", &NAMES).column("tKd-ML2", values);
-    let tkd = table.get("tKd-ML2");
+    let table = Table::named("data", &NAMES).column("disassociation", ours).column("Apriori", theirs);
+    let (ours, theirs) = (table.get("disassociation"), table.get("Apriori"));
+    let gaps: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| theirs - ours).collect();
     let claims = vec![
-        claim(
-            "disassociation keeps itemsets at several levels significantly better than Apriori, especially for POS",
-            "-",
-        )
-        .judged("tKd-ML2 is lowest for POS-275k", each(tkd), tkd[0] < tkd[1] && tkd[0] < tkd[2])
-        .partly(ABSENT),
+        claim("disassociation keeps itemsets at several levels significantly better than Apriori", "-").judged(
+            "tKd-ML2 of Apriori is at least 0.1 higher on all data",
+            each(&gaps),
+            least(&gaps) >= 0.1,
+        ),
+        claim("especially for POS", "-")
+            .judged(
+                "the difference is greatest for POS-275k",
+                each(&gaps),
+                gaps[0] >= gaps[1] && gaps[0] >= gaps[2],
+            )
+            .because("more for WV1: its 497 terms are generalised to few nodes of this taxonomy; the paper's own is not told"),
     ];
     Ok(Page {
         title: "tKd-ML2 next to Apriori",
-        data:
-            "POS-275k, WV1 and WV2 at k = 5, m = 2, with a balanced taxonomy of fan-out 10 over the sorted terms (the \
-               paper does not tell its own); disassociation alone."
-                .into(),
-        svg: table.bars("Figure 11b: disassociation alone (k = 5, m = 2, fan-out 10)", "tKd-ML2"),
+        data: "POS-275k, WV1 and WV2 at k = 5, m = 2, with a balanced taxonomy of fan-out 10 over the sorted terms (the paper \
+               does not tell its own). Apriori generalises along the same taxonomy; an itemset with an item below what it \
+               publishes is lost."
+            .into(),
+        svg: table.bars("Figure 11b (k = 5, m = 2, fan-out 10)", "tKd-ML2"),
         table,
         claims,
     })
@@ -65,29 +77,63 @@ pub(super) fn figure_11b(lab: &Lab) -> Result<Page> {
 pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
     let reports = lab.reports(REAL)?;
     let frequent: Vec<f64> = reports.iter().map(|report| error_at(report, 0, |window| window.re)).collect();
+    let apriori = REAL.into_iter().map(|source| lab.apriori(source)).collect::<Result<Vec<_>>>()?;
+    let at = |rank: usize| {
+        let error = |report: &Rc<RecodedReport>| {
+            let window = report.relative_error.iter().find(|window| window.first == rank);
+            window.and_then(|window| window.re.mean).unwrap_or(f64::NAN)
+        };
+        apriori.iter().map(error).collect::<Vec<f64>>()
+    };
     let table = Table::named("data", &NAMES)
         .column("re, ranks 0-20", frequent)
-        .column("re, ranks 200-220", reports.iter().map(|report| (RE.1)(report)).collect());
+        .column("re, ranks 200-220", reports.iter().map(|report| (RE.1)(report)).collect())
+        .column("Apriori, ranks 0-20", at(0))
+        .column("Apriori, ranks 200-220", at(200));
     let (frequent, rarer) = (table.get("re, ranks 0-20"), table.get("re, ranks 200-220"));
     let as_read = [frequent[0], rarer[1], rarer[2]];
+    let theirs = [table.get("Apriori, ranks 0-20")[0], at(200)[1], at(200)[2]];
     let claims = vec![
         claim("disassociation has a low re in the worst case, read as ranks 0-20 for POS only", "0.18")
             .judged("re is at most 0.18 on all data", each(&as_read), most(&as_read) <= 0.18)
-            .because("low for POS-275k only")
-            .partly(ABSENT),
+            .because("low for POS-275k only"),
         claim("the same, read as ranks 0-20 for all data", "0.18")
             .judged("re is at most 0.18 on all data", each(frequent), most(frequent) <= 0.18)
-            .because("narrowly, by WV1; this reading comes much nearer to the printed number")
-            .partly(ABSENT),
-        claim("re of DiffPart and of Apriori is useless", "over 1").partly(ABSENT),
+            .because("narrowly, by WV1; this reading comes much nearer to the printed number"),
+        claim("re of Apriori is useless", "over 1")
+            .judged(
+                "re of Apriori is at least 1 on all data, ranks 0-20 for POS-275k only",
+                each(&theirs),
+                least(&theirs) >= 1.0,
+            )
+            .because("narrowly, by POS-275k; the order of methods is the same on all data, at all ranks"),
+        claim("re of DiffPart is useless", "over 1").partly(ABSENT),
     ];
     Ok(Page {
         title: "re next to DiffPart and Apriori",
         data: "POS-275k, WV1 and WV2 at k = 5, m = 2; DiffPart keeps only frequent terms of POS, so the \
-               paper turns to ranks 0-20 there; whether for all data, it does not say. Disassociation alone."
+               paper turns to ranks 0-20 there; whether for all data, it does not say. Apriori with a taxonomy of fan-out 10; \
+               supports of groups are spread evenly over their terms."
             .into(),
-        svg: table.bars("Figure 11c: disassociation alone (k = 5, m = 2)", "relative error of pairs"),
+        svg: table.bars("Figure 11c (k = 5, m = 2)", "relative error of pairs"),
         table,
         claims,
     })
+}
+
+impl Lab {
+    /// What Apriori leaves, unless another figure asked already.
+    fn apriori(&self, source: Source) -> Result<Rc<RecodedReport>> {
+        if let Some(report) = self.recoded.borrow().get(&source) {
+            return Ok(report.clone());
+        }
+        let dataset = self.load(source)?;
+        let made = protect_recoded(&Recoding::by_hierarchy(Method::Apriori, K, M, FANOUT), &dataset, &mut |_| {})?;
+        let hierarchy = Hierarchy::uniform(&dataset.dictionary, FANOUT)?;
+        let Options { top, seed, .. } = Options::default();
+        let options = RecodedOptions { top, queries: 0, seed, hierarchy: Some(&hierarchy), line_of: None };
+        let report = Rc::new(measure_recoded(&made.claim, &made.release, &dataset, &options)?);
+        self.recoded.borrow_mut().insert(source, report.clone());
+        Ok(report)
+    }
 }

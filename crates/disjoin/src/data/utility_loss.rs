@@ -80,7 +80,8 @@ impl Loss {
     }
 
     /// Divided by 2^terms - 1 and by the number of records.
-    fn share(self, n_terms: usize, n_records: f64) -> Loss {
+    #[must_use]
+    pub fn share(self, n_terms: usize, n_records: f64) -> Loss {
         let shrink = 1.0 - 0.5_f64.powi(n_terms.clamp(1, 64) as i32);
         Loss::new(self.fraction / shrink / n_records, self.exponent - n_terms.max(1) as i64)
     }

@@ -50,11 +50,21 @@ pub struct Asked {
 }
 
 pub(super) fn ask(original: &Dataset, model: &Model, n: usize, seed: u64) -> QueryError {
+    ask_with(original, n, seed, |terms| estimate(model, terms))
+}
+
+/// The same, whatever is asked.
+pub(super) fn ask_with(
+    original: &Dataset,
+    n: usize,
+    seed: u64,
+    estimate: impl Fn(&[TermId]) -> Estimate + Sync,
+) -> QueryError {
     let queries = workload(original, n, seed);
     let sets: Vec<&[TermId]> = queries.iter().map(|terms| &terms[..]).collect();
     let truths = itemset_supports(&original.records, original.n_terms(), &sets);
     let answer =
-        |(terms, &truth): (&Vec<TermId>, &u32)| Asked { terms: terms.clone(), truth, estimate: estimate(model, terms) };
+        |(terms, &truth): (&Vec<TermId>, &u32)| Asked { terms: terms.clone(), truth, estimate: estimate(terms) };
     let asked: Vec<Asked> = queries.par_iter().zip(&truths).with_max_len(1).map(answer).collect();
     summarise(asked, original.records.len())
 }

@@ -66,7 +66,7 @@ pub struct Error {
 
 impl Error {
     /// Compares supports in the original with published ones.
-    fn new(original: &[f64], published: &[f64]) -> Self {
+    pub(super) fn new(original: &[f64], published: &[f64]) -> Self {
         let (mut sum, mut existing) = ((0.0, 0), (0.0, 0));
         for (&o, &p) in original.iter().zip(published) {
             if o + p > 0.0 {
@@ -122,14 +122,14 @@ pub(super) fn windows(
 }
 
 /// The pairs that are looked at.
-struct Pairs {
+pub(super) struct Pairs {
     windows: Vec<Vec<TermId>>,
     /// For each term, its window and its position there.
     place: Vec<Option<(u32, u32)>>,
 }
 
 impl Pairs {
-    fn new(original: &Dataset) -> Self {
+    pub(super) fn new(original: &Dataset) -> Self {
         let supports = supports(&original.records, original.n_terms());
         let mut by_support: Vec<TermId> = (0..original.n_terms() as TermId).collect();
         by_support.sort_by_key(|&term| (std::cmp::Reverse(supports[term as usize]), term));
@@ -143,8 +143,18 @@ impl Pairs {
         Pairs { windows, place }
     }
 
+    /// The windows, each with the rank of its first term.
+    pub(super) fn windows(&self) -> impl Iterator<Item = (usize, &Vec<TermId>)> {
+        FIRST.into_iter().zip(&self.windows)
+    }
+
+    /// The pairs of a window, in the order of [`Pairs::supports`], each ascending.
+    pub(super) fn of(terms: &[TermId]) -> Vec<[TermId; 2]> {
+        pairs_of(terms.len()).map(|(i, j)| [terms[i].min(terms[j]), terms[i].max(terms[j])]).collect()
+    }
+
     /// For each window, the supports of its pairs: (0, 1), (0, 2), ..., (1, 2), ...
-    fn supports(&self, records: &Transactions) -> Vec<Vec<f64>> {
+    pub(super) fn supports(&self, records: &Transactions) -> Vec<Vec<f64>> {
         let mut counts = vec![[0_u32; WIDTH * WIDTH]; self.windows.len()];
         let mut here: Vec<(u32, u32)> = Vec::new();
         for record in records.iter() {

@@ -70,13 +70,23 @@ pub(super) fn compare(
     Ok(TopK { k: options.top, tkd, tkd_a, tkd_e: tkd_e?, tkd_ml2 })
 }
 
+/// tKd of records of the original's terms.
+pub(super) fn deviation_of(best: &Best<u32>, published: &Transactions, n_terms: usize, k: usize) -> Deviation {
+    deviation(best, published, n_terms, &larger(k))
+}
+
 /// tKd on records that are extended with the ancestors of their terms; no itemset holds a term and its ancestor.
 fn multilevel(original: &Dataset, published: &Transactions, hierarchy: &Hierarchy, k: usize) -> Deviation {
+    multilevel_of(original, &hierarchy.extend(published), hierarchy, k)
+}
+
+/// The same for records that have the ancestors already.
+pub(super) fn multilevel_of(original: &Dataset, extended: &Transactions, hierarchy: &Hierarchy, k: usize) -> Deviation {
     let excludes = |above: TermId, below: TermId| hierarchy.is_ancestor(above, below);
     let mining = Mining { excludes: Some(&excludes), ..larger(k) };
     let n_nodes = hierarchy.n_nodes();
     let best = Best::of(&hierarchy.extend(&original.records), n_nodes, &mining);
-    deviation(&best, &hierarchy.extend(published), n_nodes, &mining)
+    deviation(&best, extended, n_nodes, &mining)
 }
 
 /// Itemsets of two terms or more. Single terms are found without a search.

@@ -20,15 +20,24 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
-use crate::release::{claim, class_sets, split};
+use crate::release::{claim, class_sets, recoded, split};
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 7] =
-    ["claim.json", "data.jsonl", "data.parquet", "data.csv", class_sets::FILE_NAME, split::QUASI, "report.html"];
-const CUSTODY_FILES: [&str; 9] = [
+const RELEASE_FILES: [&str; 8] = [
+    "claim.json",
+    "data.jsonl",
+    "data.parquet",
+    "data.csv",
+    class_sets::FILE_NAME,
+    split::QUASI,
+    recoded::TRANSACTIONS,
+    "report.html",
+];
+const CUSTODY_FILES: [&str; 10] = [
     "custody.json",
     "leaf_of.csv",
     "class_of.csv",
+    "line_of.csv",
     "mapping.csv",
     "original.csv",
     "findings.csv",

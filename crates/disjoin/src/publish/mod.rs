@@ -9,6 +9,7 @@ mod file;
 pub mod network_svg;
 mod package;
 pub mod plot;
+mod recoded;
 pub mod report;
 mod split;
 mod table;
@@ -20,5 +21,6 @@ pub use package::{
     Encoding, Package, Page, carry_custody, copy_release, find_release, find_split_release, find_table_release,
     release_folder, write_release,
 };
+pub use recoded::{KeptRecoded, RecodedCustody, RecodedPackage};
 pub use split::{CountedPackage, SplitPackage};
 pub use table::{KeptTable, TableCustody, TablePackage, TableParameters};

@@ -10,6 +10,7 @@ use crate::release::generalized::DATA;
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
 #[cfg(feature = "parquet")]
 use crate::release::parquet;
+use crate::release::recoded::TRANSACTIONS;
 use crate::release::split::QUASI;
 use crate::release::{Claim, Disassociated, Promise, jsonl};
 
@@ -165,6 +166,10 @@ pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
         }
         [false, false] if folder.join(QUASI).is_file() => {
             Err(refuse(path, "holds quasi.csv: a split table, where disassociated data were expected"))
+        }
+        [false, false] if folder.join(TRANSACTIONS).is_file() => {
+            let problem = "holds transactions.jsonl: recoded transactions, where disassociated data were expected";
+            Err(refuse(path, problem).with_hint("disjoin verify, measure, query and convert know this form"))
         }
         [false, false] => Err(refuse(path, "holds neither data.jsonl nor data.parquet")),
         [true, true] => Err(refuse(path, "holds both data.jsonl and data.parquet: which one is meant?")),

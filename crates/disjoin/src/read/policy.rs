@@ -147,6 +147,33 @@ pub fn parse_utility(name: &str, text: &str, dictionary: &Dictionary) -> Result<
     }
 }
 
+/// The text of a file with these constraints, one a line, as they are read back.
+pub fn write_constraints(sets: &[Vec<TermId>], dictionary: &Dictionary) -> Result<String> {
+    // What could separate terms in any file, also where all lines have one term.
+    let needs_quotes = |term: &str| term.contains(|c: char| SEPARATORS.contains(&c) || c == '"' || c.is_whitespace());
+    let mut text = String::new();
+    for set in sets {
+        for (&term, at) in set.iter().zip(0..) {
+            let term = dictionary.text(term);
+            if term.contains(['\n', '\r']) {
+                let hint = "replace line ends inside terms by blanks";
+                return Err(Error::input(
+                    Place::file("the data"),
+                    "a term has a line end, which no constraint can have",
+                )
+                .with_hint(hint));
+            }
+            text.push_str(if at == 0 { "" } else { "," });
+            match needs_quotes(term) {
+                true => text.extend(["\"", &term.replace('"', "\"\""), "\""]),
+                false => text.push_str(term),
+            }
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
 /// Privacy constraints of one term each, for a share of all terms chosen at random. The seed decides which.
 pub fn random_singletons(n_terms: usize, share: f64, seed: u64) -> Result<Vec<Vec<TermId>>> {
     if !(0.0..=1.0).contains(&share) {
@@ -332,6 +359,18 @@ mod tests {
         assert!(all_pairs(&[]).is_empty());
         assert_eq!(one_utility_set(3), [[0, 1, 2]]);
         assert!(one_utility_set(0).is_empty());
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let terms = dictionary(&["flu", "whole milk", "5\" pipe", "a,b", "c;d", "e\tf", " g ", "\"h\""]);
+        let all = one_utility_set(terms.len());
+        let singles: Vec<Vec<TermId>> = (0..terms.len() as TermId).map(|term| vec![term]).collect();
+        for sets in [all, singles, all_pairs(&[0, 1, 2, 3, 4, 5, 6, 7]), vec![vec![0]], vec![vec![1]], vec![]] {
+            let text = write_constraints(&sets, &terms).unwrap();
+            assert_eq!(parse_privacy("p", &text, &terms).unwrap(), sets, "{text}");
+        }
+        assert!(write_constraints(&[vec![0]], &dictionary(&["two\nlines"])).is_err());
     }
 
     #[test]

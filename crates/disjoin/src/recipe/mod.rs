@@ -3,6 +3,7 @@
 //! `recipe.toml` is read in two steps: as written ([`written`]), where every key may be missing, and resolved ([`Recipe`]),
 //! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
+pub mod recoding;
 pub mod resolve;
 pub mod table;
 pub mod template;
@@ -52,8 +53,8 @@ pub struct Input {
     pub options: read::Options,
 }
 
-/// How to protect it: disassociation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// How to protect it: disassociation, unless something else is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Protect {
     /// The size of the crowd.
     pub k: u32,
@@ -77,6 +78,9 @@ pub struct Protect {
     pub utility: Option<PathBuf>,
     /// A file that says how much terms count when people are grouped.
     pub weights: Option<PathBuf>,
+    /// If terms are recoded instead: how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recoding: Option<recoding::Recoding>,
 }
 
 /// What to try against it.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::written::{self, Promised, Written, parse, place_of};
-use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair, table};
+use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair, recoding, table};
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
@@ -46,10 +46,36 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
     for file in [&mut protect.utility, &mut protect.weights] {
         *file = file.take().map(|file| folder.join(file));
     }
-    protect.params().check().map_err(|error| match error {
+    let in_recipe = |error| match error {
         Error::Recipe { key, problem, hint } => refuse(key_of(key), &problem, hint.as_deref().unwrap_or_default()),
         other => other,
-    })?;
+    };
+    protect.params().check().map_err(in_recipe)?;
+    match &mut protect.recoding {
+        Some(recoding) => {
+            recoding.start_at(folder);
+            recoding.check().map_err(in_recipe)?;
+            // A utility file means something else there, and is the recoding's.
+            protect.utility = None;
+            if written.table.is_some() {
+                return Err(refuse("protect.method", "is for sets of terms, not for tables", "remove it, or [table]"));
+            }
+            for (key, is_given) in recoding::foreign(&written.protect) {
+                if is_given {
+                    let problem = format!("is not known by the method {}", recoding.method.name());
+                    return Err(refuse(key, &problem, "remove it, or use disassociation"));
+                }
+            }
+        }
+        None => {
+            for (key, is_given) in recoding::own(&written.protect) {
+                if is_given {
+                    let hint = "remove it, or name a method that recodes terms: method = \"coat\"";
+                    return Err(refuse(key, "is not known by disassociation", hint));
+                }
+            }
+        }
+    }
     if protect.l_diversity.is_some() && protect.sensitive.is_empty() {
         return Err(refuse("protect.l_diversity", "needs sensitive terms", "name them: sensitive = [\"...\"]"));
     }
@@ -154,6 +180,15 @@ fn key_of(flag: &str) -> &'static str {
         "--max-cluster" => "protect.max_cluster",
         "--l-diversity" => "protect.l_diversity",
         "--utility" => "protect.utility",
+        "--privacy" => "protect.privacy",
+        "--hierarchy" => "protect.hierarchy",
+        "--fanout" => "protect.fanout",
+        "--cost" => "protect.cost",
+        "--block" => "protect.block",
+        "--parts" => "protect.parts",
+        "--whole-constraints" => "protect.whole_constraints",
+        "--max-suppressed" => "protect.max_suppressed",
+        "--force" => "protect.force",
         _ => "protect",
     }
 }
@@ -187,6 +222,7 @@ pub fn protect(written: &written::Protect) -> Protect {
         diversity_rule: written.diversity_rule.unwrap_or_default(),
         utility: written.utility.as_ref().map(PathBuf::from),
         weights: written.weights.as_ref().map(PathBuf::from),
+        recoding: recoding::recoding(written, k, m),
     }
 }
 

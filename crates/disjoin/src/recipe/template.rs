@@ -62,6 +62,9 @@ file = {file}
 # list_separator = \";\"
 
 [protect]
+# disassociation keeps all terms and cuts links. Others recode terms: apriori, lra or vpa (with hierarchy = \"tree.csv\" or fanout = 10),
+# coat or pcta (with privacy = \"privacy.txt\"), suppression, suppression-partial; most of the keys below are not theirs.
+# method = \"disassociation\"
 # Everybody hides in a crowd of k ...
 k = {k}
 # ... from somebody who knows up to m terms of a person.

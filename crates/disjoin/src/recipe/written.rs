@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
-use super::{OutputFormat, table};
+use super::{OutputFormat, recoding, table};
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
+use crate::protect::recoding::CostRule;
 use crate::read::Format;
 
 /// A recipe as written.
@@ -63,7 +64,7 @@ pub struct Input {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protect {
-    /// The method: disassociation.
+    /// The method: disassociation if it is missing.
     pub method: Option<Method>,
     /// The size of the crowd that everybody must hide in: at least 2.
     pub k: Option<u32>,
@@ -85,10 +86,30 @@ pub struct Protect {
     /// How that probability is bounded: multiplicity or size.
     #[schemars(with = "Option<String>")]
     pub diversity_rule: Option<DiversityRule>,
-    /// A file of utility sets, one a line: terms whose links with each other matter most.
+    /// A file of utility sets, one a line. Disassociation: terms whose links with each other matter most. coat and pcta: terms
+    /// that may stand in for each other, each in one set at most; all may if the key is missing.
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
+    /// apriori, lra and vpa: a file that says what generalises what.
+    pub hierarchy: Option<String>,
+    /// apriori, lra and vpa: make a hierarchy instead, with so many children a node, over the sorted terms.
+    pub fanout: Option<usize>,
+    /// apriori, lra and vpa: what a way to mend a set costs: increment, alone or count.
+    #[schemars(with = "Option<String>")]
+    pub cost: Option<CostRule>,
+    /// lra: the least number of records of a block; 1000 k if it is missing.
+    pub block: Option<usize>,
+    /// vpa: in how many parts the terms are looked at first; 4 if it is missing.
+    pub parts: Option<usize>,
+    /// coat and pcta: a file of privacy constraints, one a line: terms that somebody may know of a person.
+    pub privacy: Option<String>,
+    /// coat and pcta: whether constraints are protected as a whole only, and not their parts.
+    pub whole_constraints: Option<bool>,
+    /// coat and pcta: the largest share of terms that may be suppressed, from 0 to 1.
+    pub max_suppressed: Option<f64>,
+    /// coat and pcta: whether to suppress more than that where it must be.
+    pub force: Option<bool>,
 }
 
 /// A method of protection.
@@ -97,6 +118,36 @@ pub struct Protect {
 pub enum Method {
     /// k^m-anonymity without losing a term.
     Disassociation,
+    /// k^m-anonymity by generalisation along a hierarchy.
+    Apriori,
+    /// The same in blocks of similar records, each by itself.
+    Lra,
+    /// The same, first in parts of the terms.
+    Vpa,
+    /// k^m-anonymity by taking terms out of all records.
+    Suppression,
+    /// k^m-anonymity by taking terms out of single records.
+    SuppressionPartial,
+    /// Privacy constraints by generalising the rarest term with what costs least.
+    Coat,
+    /// Privacy constraints by the cheapest generalisation of any of their terms.
+    Pcta,
+}
+
+impl Method {
+    /// The same among those that recode terms, if it is one.
+    pub(super) fn recoding(self) -> Option<recoding::Method> {
+        match self {
+            Method::Disassociation => None,
+            Method::Apriori => Some(recoding::Method::Apriori),
+            Method::Lra => Some(recoding::Method::Lra),
+            Method::Vpa => Some(recoding::Method::Vpa),
+            Method::Suppression => Some(recoding::Method::Suppression),
+            Method::SuppressionPartial => Some(recoding::Method::SuppressionPartial),
+            Method::Coat => Some(recoding::Method::Coat),
+            Method::Pcta => Some(recoding::Method::Pcta),
+        }
+    }
 }
 
 /// A promise that can be asked for.

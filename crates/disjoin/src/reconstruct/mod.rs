@@ -9,7 +9,8 @@
 //!   are placed independently. [`expectation`] is its mean in closed form, and [`reconstruct`](reconstruct()) draws
 //!   from it.
 //!
-//! [`Model`] is the release laid out for both. Of split tables, [`deal`] draws a possible original.
+//! [`Model`] is the release laid out for both. Of split tables, [`deal`] draws a possible original; [`Spread`] asks recoded
+//! transactions.
 
 pub mod aware;
 pub mod background;
@@ -25,6 +26,7 @@ mod own;
 mod pairs;
 mod rounding;
 mod sample;
+mod spread;
 
 pub use background::{Beliefs, jensen_shannon};
 pub use dealt::deal;
@@ -39,3 +41,4 @@ pub(crate) use own::common_mask;
 pub use pairs::pair_expectations;
 pub(crate) use pairs::pair_expectations_if;
 pub use sample::{Multiplicity, Reconstruction, Sampling, Selection, reconstruct, reconstruct_terms};
+pub use spread::Spread;

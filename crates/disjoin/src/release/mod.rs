@@ -10,6 +10,7 @@ pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod recoded;
 pub mod split;
 
 pub use claim::{Claim, CutRule, Promise};
@@ -17,6 +18,7 @@ pub use criteria::{Criterion, Judge};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 pub use generalized::{Generalized, TableClaim};
 pub use occurrences::Occurrences;
+pub use recoded::{Recoded, RecodedClaim};
 pub use split::{Split, SplitClaim};
 
 /// The `format` of a disassociated dataset, in every encoding.

@@ -6,6 +6,7 @@
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
+pub mod recoded;
 pub mod split;
 pub mod stream;
 pub mod sweep;
@@ -36,6 +37,7 @@ use crate::verify;
 /// Runs a recipe and writes its package; `tell` hears of every stage before it begins.
 pub fn run(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Story> {
     refuse_table(recipe)?;
+    refuse_recoding(recipe)?;
     let destination = Destination::check(&recipe.output.folder)?;
     destination.check_outside(&recipe.input.file)?;
     tell("reading the data");
@@ -48,6 +50,14 @@ fn refuse_table(recipe: &Recipe) -> Result<()> {
     match recipe.table {
         None => Ok(()),
         Some(_) => Err(Error::recipe("table", "is for tables, and this is done with sets only", "remove [table]")),
+    }
+}
+
+/// Recoded transactions go another way: [`recoded::run_recoded`].
+fn refuse_recoding(recipe: &Recipe) -> Result<()> {
+    match recipe.protect.recoding {
+        None => Ok(()),
+        Some(_) => Err(Error::recipe("protect.method", "this is done with disassociation only", "remove the key")),
     }
 }
 

@@ -15,6 +15,7 @@ mod class_sets;
 mod conditions;
 mod conserve;
 mod cut;
+mod recoded;
 mod rules;
 mod split;
 mod table;
@@ -33,6 +34,9 @@ pub use class_sets::{SetsVerdict, published_sets, verify_sets, verify_sets_in};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
+pub use recoded::{
+    RecodedCheck, RecodedFinding, RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded,
+};
 use rules::Tally;
 pub use rules::{CheckLine, Finding, Rule};
 pub use split::{SplitBytes, open_split, parse_split, verify_split};

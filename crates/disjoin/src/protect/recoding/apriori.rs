@@ -22,7 +22,8 @@ use crate::data::{Cut, Hierarchy, NodeId, Transactions};
 use crate::error::{Error, Result};
 
 /// What a way to mend a set costs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CostRule {
     /// How much the penalty of all occurrences grows, as in Amnesia.
     #[default]

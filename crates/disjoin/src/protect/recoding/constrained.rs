@@ -86,7 +86,7 @@ pub struct Outcome {
 }
 
 /// What was done to satisfy a policy.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Stats {
     /// Privacy constraints, their parts included if they count, each once.
     pub constraints: u64,

@@ -35,12 +35,14 @@ pub struct Suppressed {
 pub struct PartlySuppressed {
     /// The records without those of which nothing is left.
     pub records: Transactions,
+    /// For each of them which record it was.
+    pub ids: Vec<RecordId>,
     /// How much is gone.
     pub stats: Deleted,
 }
 
 /// How much is gone.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Deleted {
     /// Terms that no record has any more.
     pub terms_gone: u64,
@@ -70,7 +72,7 @@ pub fn suppress(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Resul
         }
         // Deleting a term everywhere changes the support of no itemset without it: lower levels stay as they are.
         violated.hit(&supports(&left, n_terms), |term, _| is_gone[term as usize] = true);
-        left = keep(&left, |_, term| !is_gone[term as usize]);
+        left = keep(&left, |_, term| !is_gone[term as usize]).0;
     }
     let stats = Deleted::of(records, &left, n_terms, passes);
     let groups = (0..n_terms as TermId).filter(|&term| !is_gone[term as usize]).map(|term| vec![term]);
@@ -82,6 +84,7 @@ pub fn suppress(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Resul
 pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Result<PartlySuppressed> {
     check(records, n_terms, k, m)?;
     let mut left = records.clone();
+    let mut ids: Vec<RecordId> = (0..records.len() as RecordId).collect();
     let mut passes = 0;
     let mut level = 1;
     // Every pass that finds something deletes something, so the loop ends.
@@ -98,7 +101,7 @@ pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32
         });
         deleted.sort_unstable();
         let mut next = deleted.iter().peekable();
-        left = keep(&left, |record, term| {
+        let kept = keep(&left, |record, term| {
             let mut is_deleted = false;
             // A record that has two violated itemsets of a term is listed twice.
             while next.next_if(|&&deletion| deletion == (record, term)).is_some() {
@@ -106,11 +109,13 @@ pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32
             }
             !is_deleted
         });
+        left = kept.0;
+        ids = kept.1.into_iter().map(|record| ids[record as usize]).collect();
         // Fewer records have the deleted terms, also together with others: smaller itemsets may be violated now.
         level = 1;
     }
     let stats = Deleted::of(records, &left, n_terms, passes);
-    Ok(PartlySuppressed { records: left, stats })
+    Ok(PartlySuppressed { records: left, ids, stats })
 }
 
 fn check(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Result<()> {
@@ -131,16 +136,19 @@ fn longest(records: &Transactions) -> usize {
     records.iter().map(<[TermId]>::len).max().unwrap_or(0)
 }
 
-/// The records with the terms that stay, asked for in order. Records of which nothing is left are left out.
-fn keep(records: &Transactions, mut stays: impl FnMut(RecordId, TermId) -> bool) -> Transactions {
-    let mut left = Transactions::default();
+/// The records with the terms that stay, asked for in order, and which they were. Records of which nothing is left are left out.
+fn keep(records: &Transactions, mut stays: impl FnMut(RecordId, TermId) -> bool) -> (Transactions, Vec<RecordId>) {
+    let (mut left, mut ids) = (Transactions::default(), Vec::new());
     let mut rest = Vec::new();
     for (record, id) in records.iter().zip(0..) {
         rest.clear();
         rest.extend(record.iter().copied().filter(|&term| stays(id, term)));
-        left.push(&mut rest);
+        if !rest.is_empty() {
+            left.push(&mut rest);
+            ids.push(id);
+        }
     }
-    left
+    (left, ids)
 }
 
 impl Deleted {

@@ -1,0 +1,166 @@
+//! Which sets of items are in some records of a bag, but in fewer than k? Counted from the definition.
+//!
+//! Paper:      terrovitis2008, definition of k^m-anonymity
+//! Promises:   `rare` is empty if and only if every set of at most m items that some record has is in at least k
+//! Assumes:    items of a record ascend
+//! Cost:       a step for each set of at most m items of each record, on all cores; sets are followed only below records that
+//!             occur fewer than k times
+//! Checked by: tests in this file (against counting all subsets of random bags)
+
+use rayon::prelude::*;
+
+use crate::release::recoded::Bag;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sets {
+    /// Sets that were counted.
+    pub(super) counted: u64,
+    /// Of these, those in fewer than k records. What contains them is not counted any more.
+    pub(super) rare: u64,
+    /// The first of them, with the records that have them.
+    pub(super) first: Vec<(Vec<u32>, u64)>,
+}
+
+/// Looks for sets of at most `m` of `n_items` items that are in some records, but in fewer than `k`.
+pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usize) -> Sets {
+    if m == 0 {
+        return Sets::default();
+    }
+    let whole: Vec<Tail> = (0..bag.len() as u32).map(|record| (record, 0)).collect();
+    let new = || Count { bag, k, shown, counts: vec![0; n_items], found: Sets::default() };
+    let mut top = new();
+    let below = top.level(&whole, &[], m > 1);
+    let count = |count: &mut Count<'_>, (item, tails): (u32, Vec<Tail>)| {
+        count.follow(&tails, &mut vec![item], m - 1);
+        std::mem::take(&mut count.found)
+    };
+    let parts: Vec<Sets> = below.into_par_iter().map_init(new, count).collect();
+    parts.into_iter().fold(top.found, |mut all, part| {
+        all.counted += part.counted;
+        all.rare += part.rare;
+        let room = shown.saturating_sub(all.first.len());
+        all.first.extend(part.first.into_iter().take(room));
+        all
+    })
+}
+
+/// What is left of a record behind an item: which record, and where in it that is.
+type Tail = (u32, u32);
+
+struct Count<'a> {
+    bag: &'a Bag,
+    k: u64,
+    shown: usize,
+    /// By item, all 0 between uses.
+    counts: Vec<u64>,
+    found: Sets,
+}
+
+impl Count<'_> {
+    fn follow(&mut self, tails: &[Tail], set: &mut Vec<u32>, left: usize) {
+        for (item, tails) in self.level(tails, set, left > 1) {
+            set.push(item);
+            self.follow(&tails, set, left - 1);
+            set.pop();
+        }
+    }
+
+    /// Counts the set with each item behind it; what is left of the records that have them where more must be counted.
+    fn level(&mut self, tails: &[Tail], set: &[u32], goes_on: bool) -> Vec<(u32, Vec<Tail>)> {
+        let bag = self.bag;
+        let rest = |&(record, from): &Tail| &bag.items(record as usize)[from as usize..];
+        let mut items: Vec<u32> = Vec::new();
+        for tail in tails {
+            let count = u64::from(bag.count(tail.0 as usize));
+            for &item in rest(tail) {
+                let sum = &mut self.counts[item as usize];
+                if *sum == 0 {
+                    items.push(item);
+                }
+                *sum += count;
+            }
+        }
+        items.sort_unstable();
+        let mut below: Vec<(u32, Vec<Tail>)> = Vec::new();
+        for &item in &items {
+            let sum = std::mem::take(&mut self.counts[item as usize]);
+            self.found.counted += 1;
+            if sum < self.k {
+                self.found.rare += 1;
+                if self.found.first.len() < self.shown {
+                    self.found.first.push(([set, &[item]].concat(), sum));
+                }
+            } else if goes_on {
+                below.push((item, Vec::new()));
+                // A place in `below`, plus one.
+                self.counts[item as usize] = below.len() as u64;
+            }
+        }
+        if goes_on {
+            for tail in tails {
+                for (&item, at) in rest(tail).iter().zip(tail.1 + 1..) {
+                    if let Some(place) = self.counts[item as usize].checked_sub(1) {
+                        below[place as usize].1.push((tail.0, at));
+                    }
+                }
+            }
+            below.iter().for_each(|(item, _)| self.counts[*item as usize] = 0);
+            // What a record has that occurs k times is in k records: only the others can have something rare.
+            let is_open = |tail: &Tail| u64::from(bag.count(tail.0 as usize)) < self.k;
+            below.retain(|(_, tails)| tails.iter().any(is_open));
+        }
+        below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use std::collections::BTreeSet;
+
+    /// All sets of at most m items of a record that no smaller rare set is part of, by counting every one of them.
+    fn by_definition(bag: &Bag, k: u64, m: usize) -> BTreeSet<Vec<u32>> {
+        let mut sets = BTreeSet::new();
+        for (items, _) in bag.iter() {
+            for mask in 1_u32..1 << items.len() {
+                if mask.count_ones() as usize <= m {
+                    let set = items.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, &item)| item);
+                    sets.insert(set.collect::<Vec<u32>>());
+                }
+            }
+        }
+        let support = |set: &[u32]| -> u64 {
+            let has = |items: &[u32]| set.iter().all(|item| items.contains(item));
+            bag.iter().filter(|(items, _)| has(items)).map(|(_, count)| u64::from(count)).sum()
+        };
+        sets.into_iter().filter(|set| support(set) < k).collect()
+    }
+
+    #[test]
+    fn sets_are_rare_if_and_only_if_all_counting_says_so() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+        let mut bad = 0;
+        for _ in 0..2000 {
+            let n_items = rng.random_range(1..8);
+            let density = rng.random_range(0.1..0.9);
+            let mut records: Vec<Vec<u32>> = (0..rng.random_range(0..30))
+                .map(|_| (0..n_items).filter(|_| rng.random_bool(density)).collect())
+                .collect();
+            records.sort();
+            let mut bag = Bag::default();
+            for same in records.chunk_by(|a, b| a == b) {
+                bag.push(&same[0], same.len() as u32);
+            }
+            let (k, m) = (rng.random_range(1..6), rng.random_range(0..5));
+            let found = rare_sets(&bag, n_items as usize, k, m, usize::MAX);
+            let rare = by_definition(&bag, k, m);
+            assert_eq!(found.rare == 0, rare.is_empty());
+            assert_eq!(found.rare as usize, found.first.len());
+            assert!(found.first.iter().all(|(set, _)| rare.contains(set)));
+            bad += usize::from(!rare.is_empty());
+        }
+        assert!((500..1900).contains(&bad), "{bad}");
+    }
+}

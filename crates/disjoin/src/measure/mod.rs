@@ -7,6 +7,7 @@
 mod align;
 pub mod joint;
 mod kept;
+mod noisy;
 mod queries;
 mod relative_error;
 pub mod split;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 pub use joint::{JointLoss, joint_loss};
 pub use kept::Kept;
+pub use noisy::{NoisyReport, NoisyWindow, measure_noisy};
 pub use queries::{Asked, QueryError};
 pub use relative_error::{Averaged, Error as RelativeError, Window};
 pub use split::{SplitReport, measure_split};

@@ -17,7 +17,7 @@ use crate::data::{Dataset, TermId, Transactions, supports};
 use crate::reconstruct::{Model, Multiplicity, Selection, pair_expectations_if, reconstruct_terms};
 
 /// Ranks at which windows begin.
-const FIRST: [usize; 5] = [0, 100, 200, 300, 400];
+pub(super) const FIRST: [usize; 5] = [0, 100, 200, 300, 400];
 
 /// Terms in a window.
 const WIDTH: usize = 20;
@@ -66,7 +66,7 @@ pub struct Error {
 
 impl Error {
     /// Compares supports in the original with published ones.
-    fn new(original: &[f64], published: &[f64]) -> Self {
+    pub(super) fn new(original: &[f64], published: &[f64]) -> Self {
         let (mut sum, mut existing) = ((0.0, 0), (0.0, 0));
         for (&o, &p) in original.iter().zip(published) {
             if o + p > 0.0 {
@@ -122,14 +122,14 @@ pub(super) fn windows(
 }
 
 /// The pairs that are looked at.
-struct Pairs {
+pub(super) struct Pairs {
     windows: Vec<Vec<TermId>>,
     /// For each term, its window and its position there.
     place: Vec<Option<(u32, u32)>>,
 }
 
 impl Pairs {
-    fn new(original: &Dataset) -> Self {
+    pub(super) fn new(original: &Dataset) -> Self {
         let supports = supports(&original.records, original.n_terms());
         let mut by_support: Vec<TermId> = (0..original.n_terms() as TermId).collect();
         by_support.sort_by_key(|&term| (std::cmp::Reverse(supports[term as usize]), term));
@@ -143,8 +143,19 @@ impl Pairs {
         Pairs { windows, place }
     }
 
+    /// The same for records that may have terms which the original does not have.
+    pub(super) fn with_terms(mut self, n_terms: usize) -> Self {
+        self.place.resize(n_terms, None);
+        self
+    }
+
+    /// How many terms each window has.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.windows.iter().map(Vec::len)
+    }
+
     /// For each window, the supports of its pairs: (0, 1), (0, 2), ..., (1, 2), ...
-    fn supports(&self, records: &Transactions) -> Vec<Vec<f64>> {
+    pub(super) fn supports(&self, records: &Transactions) -> Vec<Vec<f64>> {
         let mut counts = vec![[0_u32; WIDTH * WIDTH]; self.windows.len()];
         let mut here: Vec<(u32, u32)> = Vec::new();
         for record in records.iter() {

@@ -20,11 +20,19 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
-use crate::release::{claim, class_sets, split};
+use crate::release::{claim, class_sets, noisy, split};
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 7] =
-    ["claim.json", "data.jsonl", "data.parquet", "data.csv", class_sets::FILE_NAME, split::QUASI, "report.html"];
+const RELEASE_FILES: [&str; 8] = [
+    "claim.json",
+    "data.jsonl",
+    "data.parquet",
+    "data.csv",
+    class_sets::FILE_NAME,
+    split::QUASI,
+    noisy::UNIVERSE,
+    "report.html",
+];
 const CUSTODY_FILES: [&str; 9] = [
     "custody.json",
     "leaf_of.csv",

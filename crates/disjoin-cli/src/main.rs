@@ -12,6 +12,7 @@ mod explain;
 mod generate;
 mod inspect;
 mod measure;
+mod noise;
 mod protect;
 mod query;
 mod recipe;

@@ -28,6 +28,8 @@ use crate::talk::{Talk, count, number};
 /// table it also tells how far sensitive values together are from what their tables suggest: the total variation between their
 /// joint distribution and the product of the tables, by group.
 ///
+/// Of a noisy release it tells which of the most frequent itemsets are missed, and how far supports are off.
+///
 /// The result tells about the original: it is for whoever holds it, and does not belong into the release.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
@@ -86,6 +88,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     if let Some(folder) = crate::table::release_of(&args.release)? {
         return crate::table::measure(&folder, &args.original, args.queries, args.seed, &args.input, talk);
+    }
+    if let Some(folder) = crate::noise::release_of(&args.release)? {
+        return crate::noise::measure(&folder, &args.original, args.top, &args.input, talk);
     }
     let (folder, _) = find_release(&args.release)?;
     let Package { claim, mut roots } = open(&folder)?;

@@ -73,6 +73,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     table: Flags,
     #[command(flatten)]
+    noise: crate::noise::Flags,
+    #[command(flatten)]
     input: Input,
 }
 
@@ -84,6 +86,8 @@ Examples:
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out
   disjoin protect baskets.dat --utility sets.txt --weights weights.csv -o out
+  disjoin protect baskets.dat --method privbasis --epsilon 1 --delta 1e-6 --top 100 --universe items.txt -o out
+  disjoin protect baskets.dat --method diffpart --epsilon 1 --universe items.txt -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
       --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
@@ -129,6 +133,11 @@ impl From<EncodingChoice> for Encoding {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
+    if let Some(MethodChoice::Noise(method)) = args.method {
+        args.check_noise()?;
+        return crate::noise::protect(method, &args.noise, args.table.seed, (&args.file, &args.out), &args.input, talk);
+    }
+    args.noise.check_unused()?;
     if args.table.is_table() {
         if args.method == Some(MethodChoice::Disassociation) {
             let problem = "disassociation is for sets, and --quasi names columns of a table";
@@ -151,6 +160,10 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         let hint = "say what each column is: --quasi age,sex --sensitive disease --identifier name --other note";
         return Err(Error::recipe("--method", "is for tables, whose columns must be declared", hint));
     }
+    if args.table.seed.is_some() {
+        let problem = "is for tables and for --demonstration of noise: nothing is drawn here";
+        return Err(Error::recipe("--seed", problem, "leave it out"));
+    }
     let destination = Destination::check(&args.out)?;
     destination.check_outside(&args.file)?;
     let (data, intake) = args.input.read(&args.file, talk)?;
@@ -166,6 +179,21 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 }
 
 impl Args {
+    /// Refuses what has no meaning for noise.
+    fn check_noise(&self) -> Result<()> {
+        let given = [
+            ("--quasi", self.table.is_table()),
+            ("--sensitive", self.sensitive.is_some()),
+            ("--utility", self.utility.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--output-format", self.output_format == EncodingChoice::Parquet),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(Error::recipe(flag, "is not for methods that add noise", "leave it out")),
+            None => Ok(()),
+        }
+    }
+
     fn params(&self, data: &Dataset) -> Result<Params> {
         let sensitive = self.sensitive.as_deref().map_or(Ok(Vec::new()), |list| sensitive_terms(list, data))?;
         let interest = resolve::protect(&self.written()).interest(data)?;

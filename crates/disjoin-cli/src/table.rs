@@ -31,6 +31,7 @@ use sha2::{Digest, Sha256};
 use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
+use crate::noise::NoiseMethod;
 use crate::talk::{Talk, count, number, percent};
 
 /// What each column of a table is for, and what its classes must be like.
@@ -102,9 +103,9 @@ pub(crate) struct Flags {
     /// The greatest share of rows that may be removed because they fit into no class [default: 0.05]
     #[arg(long, value_name = "SHARE", requires = "quasi")]
     most_removed: Option<f64>,
-    /// The seed of methods that draw
-    #[arg(long, value_name = "SEED", requires = "quasi")]
-    seed: Option<u64>,
+    /// The seed of methods that draw; of noise with --demonstration only
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// What an adversary knows of how sensitive values go with quasi-identifiers.
@@ -155,6 +156,7 @@ pub(crate) enum MethodChoice {
     Table(Method),
     Split(Splitting),
     AssociationHiding,
+    Noise(NoiseMethod),
 }
 
 /// Its name on the command line.
@@ -169,13 +171,16 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
     let names = std::iter::once("disassociation")
         .chain(Method::ALL.iter().map(|(name, _)| *name))
         .chain(split)
-        .chain([ASSOCIATION_HIDING]);
+        .chain([ASSOCIATION_HIDING])
+        .chain(crate::noise::METHODS.iter().map(|(name, _)| *name));
     PossibleValuesParser::new(names).map(|name| {
         let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
         let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
+        let noise = crate::noise::METHODS.iter().find(|(known, _)| *known == name);
         split
             .or(hiding)
+            .or(noise.map(|(_, method)| MethodChoice::Noise(*method)))
             .or(known.map(|(_, method)| MethodChoice::Table(*method)))
             .unwrap_or(MethodChoice::Disassociation)
     })
@@ -233,7 +238,7 @@ impl Flags {
             // What splits a table or hides rules takes its classes from another method.
             Some(MethodChoice::Split(split)) => (self.groups_by, Some(split)),
             Some(MethodChoice::AssociationHiding) => (self.groups_by, None),
-            Some(MethodChoice::Disassociation) | None => (None, None),
+            Some(MethodChoice::Disassociation | MethodChoice::Noise(_)) | None => (None, None),
         };
         if self.groups_by.is_some() && !matches!(choice, Some(MethodChoice::Split(_) | MethodChoice::AssociationHiding))
         {

@@ -309,11 +309,12 @@ fn fields(file: &str, name: &str) -> String {
 }
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
     ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
     ("release/data.csv", "the data, if they are a table"),
     ("release/sets.jsonl", "the sets of a table with a set-valued column"),
+    ("release/universe.txt", "all items that a noisy release is about, if they are listed"),
     ("release/report.html", "what readers of the release should know; written by `run`"),
     ("custody/custody.json", "how the release was made, with the digest of the input"),
     ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
@@ -344,6 +345,12 @@ fn formats() -> String {
     let roles = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "drugs", "--numeric", "age"];
     let protect = ["protect", "six.csv", "-k", "2", "--max-cluster", "4", "-o", "table", "--quiet"];
     disjoin(folder.path(), &[&protect[..], &roles].concat());
+    fs::write(folder.path().join("items.txt"), "a\nb\nc\n").unwrap();
+    let noise =
+        ["--method", "privbasis", "--epsilon", "1", "--universe", "items.txt", "--seed", "1", "--demonstration"];
+    fs::write(folder.path().join("drugs.txt"), "a,b\na,b\na\na,c\nb,c\na,c\n".repeat(20)).unwrap();
+    disjoin(folder.path(), &[&["protect", "drugs.txt", "-o", "noisy", "--quiet", "--top", "3"][..], &noise].concat());
+    let read_noisy = |name: &str| fs::read_to_string(folder.path().join("noisy").join(name)).unwrap();
     let read_table = |name: &str| fs::read_to_string(folder.path().join("table").join(name)).unwrap();
 
     let mut out = format!(
@@ -352,7 +359,9 @@ fn formats() -> String {
          m = 2 and `max_cluster = 6`.\nReaders refuse a `version` that they do not know.\n\n| file | what it is |\n|---|---|\n"
     );
     let mut written = Vec::new();
-    for (package, part) in [("out", "release"), ("out", "custody"), ("table", "release"), ("table", "custody")] {
+    for (package, part) in
+        [("out", "release"), ("out", "custody"), ("table", "release"), ("table", "custody"), ("noisy", "release")]
+    {
         for entry in fs::read_dir(folder.path().join(package).join(part)).unwrap() {
             written.push(format!("{part}/{}", entry.unwrap().file_name().to_string_lossy()));
         }
@@ -422,6 +431,14 @@ fn formats() -> String {
     write!(out, "\n```json\n{}```\n", read_table("release/sets.jsonl")).unwrap();
     write!(out, "\n## class_of.csv\n\n```text\n{}```\n", read_table("custody/class_of.csv")).unwrap();
     write!(out, "\n## mapping.csv\n\n```text\n{}```\n", read_table("custody/mapping.csv")).unwrap();
+    out.push_str("\n## The claim of a noisy release\n\n");
+    out.push_str(&fields("release/noisy/claim.rs", "NoisyClaim"));
+    write!(out, "\n`parameters`:\n\n{}", fields("release/noisy/claim.rs", "NoiseParameters")).unwrap();
+    out.push_str(
+        "\nAmounts are strings, so that nothing is rounded. Fields that are not listed are refused by `verify`.\n",
+    );
+    write!(out, "\n```json\n{}```\n\nIts data.jsonl:\n\n", read_noisy("release/claim.json")).unwrap();
+    write!(out, "```json\n{}```\n", read_noisy("release/data.jsonl")).unwrap();
     out
 }
 

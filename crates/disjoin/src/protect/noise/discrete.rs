@@ -133,7 +133,8 @@ impl Source {
             let z = self.laplace_of(1, t);
             // (|z| - variance / t)^2 / (2 variance), with t^2 above and below.
             let distance = (u128::from(z.unsigned_abs()) * t).abs_diff(variance);
-            if self.bernoulli_exp(distance * distance, 2 * variance * t * t) {
+            // What does not fit has a probability of nothing, as its greatest value has.
+            if self.bernoulli_exp(distance.saturating_mul(distance), (2 * variance).saturating_mul(t * t)) {
                 return z;
             }
         }

@@ -24,7 +24,7 @@ pub struct NoisyClaim {
     pub format: String,
     /// The version of claims.
     pub version: u64,
-    /// The form of the data: [`FORM`].
+    /// The form of the data: `noisy`.
     pub form: String,
     /// The method that made it: `diffpart` or `privbasis`.
     pub method: String,
@@ -36,7 +36,7 @@ pub struct NoisyClaim {
     pub epsilon: Amount,
     /// The probability that is left out of account; 0 if none is.
     pub delta: Amount,
-    /// Which datasets must be hard to tell apart: [`NEIGHBOURS`].
+    /// Which datasets must be hard to tell apart: `add or remove one record`.
     pub neighbours: String,
     /// Which items there are, by what everybody knows.
     pub universe: Universe,

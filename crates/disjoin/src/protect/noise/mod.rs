@@ -1,6 +1,7 @@
 //! Differential privacy: whether one record is there or not hardly changes what is published.
 
 mod bases;
+mod counts;
 pub mod diffpart;
 pub mod discrete;
 pub mod ledger;

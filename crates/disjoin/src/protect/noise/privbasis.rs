@@ -9,7 +9,7 @@
 //!             number of bases, the limit being drawn; the count of records with no item of a basis is not taken. The approximate
 //!             accounting is ours
 //! Cost:       mining the best 1.1 K itemsets once; a few passes over the records; 2^12 counts a basis at most
-//! Checked by: tests in this file; `tests/noise.rs`: `privbasis_keeps_its_epsilon_and_half_the_noise_does_not`
+//! Checked by: tests in this file (sensitivities by brute force); `tests/noise.rs`: `privbasis_keeps_its_epsilon_and_half_the_noise_does_not`
 //!
 //! # Why the budget is kept
 //!
@@ -39,6 +39,7 @@
 use std::collections::HashMap;
 
 use super::bases::{LONGEST, bases, mean_deviation, merge, share};
+use super::counts::{Data, add_supersets};
 use super::{Known, Ledger, Made, Source};
 use crate::data::{Mining, TermId, supports, top_k};
 use crate::error::{Error, Result};
@@ -143,12 +144,6 @@ pub fn privbasis(known: &Known, params: &Params, source: &mut Source) -> Result<
         release: Noisy::new(Rows::Itemsets, rows),
         claim: NoisyClaim::new("privbasis", parameters, known.universe, spent),
     })
-}
-
-/// What everything is counted in.
-struct Data<'a> {
-    known: &'a Known,
-    supports: Vec<u32>,
 }
 
 /// Which part of the budget each step may spend, in the measure of the ledger.
@@ -365,17 +360,6 @@ fn count(
     Ok(sums.into_iter().map(|(terms, (sum, weight))| (terms, sum / weight)).collect())
 }
 
-/// From how many records have exactly a set to how many have it.
-fn add_supersets(counts: &mut [i64]) {
-    let mut bit = 1;
-    while bit < counts.len() {
-        for mask in (0..counts.len()).filter(|mask| mask & bit == 0) {
-            counts[mask] = counts[mask].saturating_add(counts[mask | bit]);
-        }
-        bit <<= 1;
-    }
-}
-
 /// The K best, by noisy support; of equal support the shorter, then the lesser terms.
 fn best(mut found: Found, top: usize, known: &Known) -> Vec<Row> {
     found.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.len().cmp(&b.len())).then_with(|| a.cmp(b)));
@@ -384,75 +368,6 @@ fn best(mut found: Found, top: usize, known: &Known) -> Vec<Row> {
         (support.round() >= 1.0).then(|| Row { terms, count: support.round() as u64 })
     };
     found.iter().take(top).filter_map(row).collect()
-}
-
-impl Data<'_> {
-    /// Calls with the places of the items that each record has.
-    fn for_each_record(&self, items: &[TermId], mut call: impl FnMut(&[usize])) {
-        let mut place = vec![usize::MAX; self.known.items.len()];
-        items.iter().enumerate().for_each(|(i, &item)| place[item as usize] = i);
-        let mut here = Vec::new();
-        for record in self.known.records.iter() {
-            here.clear();
-            here.extend(record.iter().map(|&term| place[term as usize]).filter(|&place| place != usize::MAX));
-            if !here.is_empty() {
-                call(&here);
-            }
-        }
-    }
-
-    /// Calls with what each record has of the bases that it touches: the basis, and a bit for each of its items.
-    fn for_each_touch(&self, items: &[TermId], bases: &[Vec<usize>], mut call: impl FnMut(&mut Vec<(usize, usize)>)) {
-        let mut holders = vec![Vec::new(); items.len()];
-        for (number, basis) in bases.iter().enumerate() {
-            basis.iter().enumerate().for_each(|(bit, &item)| holders[item].push((number, 1_usize << bit)));
-        }
-        let mut masks = vec![0_usize; bases.len()];
-        let mut touched: Vec<(usize, usize)> = Vec::new();
-        self.for_each_record(items, |places| {
-            touched.clear();
-            for &(number, bit) in places.iter().flat_map(|&place| &holders[place]) {
-                if masks[number] == 0 {
-                    touched.push((number, 0));
-                }
-                masks[number] |= bit;
-            }
-            touched.iter_mut().for_each(|(number, mask)| *mask = std::mem::take(&mut masks[*number]));
-            call(&mut touched);
-        });
-    }
-
-    /// How many records touch 0, 1, 2, ... bases.
-    fn touched(&self, items: &[TermId], bases: &[Vec<usize>]) -> Vec<u64> {
-        let mut counts = vec![0; bases.len() + 1];
-        self.for_each_touch(items, bases, |touched| counts[touched.len()] += 1);
-        counts
-    }
-
-    /// For each basis, in how many records each set of its items is what they have of it; a record counts in `limit` bases at most.
-    fn histograms(&self, items: &[TermId], bases: &[Vec<usize>], limit: usize) -> Vec<Vec<i64>> {
-        let mut counts: Vec<Vec<i64>> = bases.iter().map(|basis| vec![0; 1 << basis.len()]).collect();
-        self.for_each_touch(items, bases, |touched| {
-            if touched.len() > limit {
-                // Where it has most first; of the others, ones that are spread over all bases.
-                let hash = touched
-                    .iter()
-                    .fold(0, |hash, &(number, mask)| mix(hash ^ mix((number as u64) << 16 ^ mask as u64)));
-                touched.sort_unstable_by_key(|&(number, mask)| {
-                    (std::cmp::Reverse(mask.count_ones()), mix(hash ^ number as u64), number)
-                });
-            }
-            touched.iter().take(limit).for_each(|&(number, mask)| counts[number][mask] += 1);
-        });
-        counts
-    }
-}
-
-/// A number that looks random (the finalizer of splitmix64). Not secret: it spreads, nothing more.
-fn mix(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }
 
 #[cfg(test)]
@@ -545,6 +460,34 @@ mod tests {
             assert!(after.iter().all(|counts| counts[0] == 0));
         }
         assert!(most > 2);
+    }
+
+    /// The counts of the approximate accounting against what is claimed, at the event that tells neighbours apart best; with half the
+    /// noise, more than delta is left over.
+    #[test]
+    fn gaussian_counts_keep_epsilon_and_delta_and_half_the_noise_does_not() {
+        let (epsilon, delta) = (amount("0.5"), amount("0.01"));
+        let [without, with] = [20, 21].map(|n| known(1, &vec![vec![0]; n]));
+        let mut source = Source::demonstration(15);
+        let mut left_over = |ledger: &Ledger| {
+            let variance = 1.0 / (2.0 * ledger.left().to_f64());
+            let least = 20.5 + epsilon.to_f64() * variance;
+            let mut share = |known: &Known| {
+                let (data, n) = (data(known), 15_000);
+                let mut reaches = || {
+                    let found = count(&data, &[0], &[vec![0]], 1, &mut ledger.clone(), &mut source).unwrap();
+                    found[0].1 >= least
+                };
+                (0..n).filter(|_| reaches()).count() as f64 / f64::from(n)
+            };
+            share(&with) - epsilon.to_f64().exp() * share(&without)
+        };
+        let real = Ledger::concentrated(epsilon, delta).unwrap();
+        let larger =
+            |tenths: u64| Ledger::concentrated(Amount::from_units(tenths * Amount::UNITS / 10), delta).unwrap();
+        let half = (6..).map(larger).find(|half| half.left().units() >= 4 * real.left().units()).unwrap();
+        assert!(left_over(&real) <= 0.01, "{}", left_over(&real));
+        assert!(left_over(&half) > 0.02, "{}", left_over(&half));
     }
 
     #[test]

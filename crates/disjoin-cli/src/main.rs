@@ -13,6 +13,7 @@ mod generate;
 mod hierarchy;
 mod inspect;
 mod measure;
+mod noise;
 mod policy;
 mod protect;
 mod query;

@@ -31,6 +31,8 @@ use crate::talk::{Talk, count, number};
 /// Of recoded transactions it tells what became of terms, NCP and UL, tKd of the terms that are published as themselves, and re and
 /// query error if groups are spread evenly over their terms.
 ///
+/// Of a noisy release it tells which of the most frequent itemsets are missed, and how far supports are off.
+///
 /// The result tells about the original: it is for whoever holds it, and does not belong into the release.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
@@ -92,6 +94,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     if let Some(folder) = crate::recoding::release_of(&args.release)? {
         return recoded(args, &folder, talk);
+    }
+    if let Some(folder) = crate::noise::release_of(&args.release)? {
+        return crate::noise::measure(&folder, &args.original, args.top, &args.input, talk);
     }
     let (folder, _) = find_release(&args.release)?;
     let Package { claim, mut roots } = open(&folder)?;

@@ -81,6 +81,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     table: Flags,
     #[command(flatten)]
+    noise: crate::noise::Flags,
+    #[command(flatten)]
     input: Input,
 }
 
@@ -92,6 +94,8 @@ Examples:
   disjoin protect purchases.csv --format long --id-column customer --item-column product -o out
   disjoin protect hospital.csv --column diagnoses --sensitive \"HIV disease,schizophrenia\" --l-diversity 5 -o out
   disjoin protect baskets.dat --utility sets.txt --weights weights.csv -o out
+  disjoin protect baskets.dat --method privbasis --epsilon 1 --delta 1e-6 --top 100 --universe items.txt -o out
+  disjoin protect baskets.dat --method diffpart --epsilon 1 --universe items.txt -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive disease --identifier name --numeric age --beta 2 -o out
   disjoin protect people.csv --quasi age,sex,zip --sensitive job,marital,salary --numeric age,zip \
       --method break-merge -k 5 --l-diversity 2 --knowledge-breach 0.5 -o out
@@ -141,6 +145,7 @@ impl From<EncodingChoice> for Encoding {
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if let Some(MethodChoice::Recoding(method)) = args.method {
         args.refuse_foreign(method.name())?;
+        args.noise.check_unused()?;
         let hierarchy = args.table.hierarchy_of_terms()?;
         let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref(), hierarchy);
         return recoding::protect(&args.file, &args.out, &asked, &args.input, talk);
@@ -151,6 +156,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         return Err(Error::recipe("--hierarchy", problem, "name the method: --method apriori, lra or vpa"));
     }
     args.params_without_terms().check()?;
+    if let Some(MethodChoice::Noise(method)) = args.method {
+        args.check_noise()?;
+        return crate::noise::protect(method, &args.noise, args.table.seed, (&args.file, &args.out), &args.input, talk);
+    }
+    args.noise.check_unused()?;
     if args.table.is_table() {
         if args.method == Some(MethodChoice::Disassociation) {
             let problem = "disassociation is for sets, and --quasi names columns of a table";
@@ -172,6 +182,10 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if args.method.is_some_and(|method| method != MethodChoice::Disassociation) {
         let hint = "say what each column is: --quasi age,sex --sensitive disease --identifier name --other note";
         return Err(Error::recipe("--method", "is for tables, whose columns must be declared", hint));
+    }
+    if args.table.seed.is_some() {
+        let problem = "is for tables and for --demonstration of noise: nothing is drawn here";
+        return Err(Error::recipe("--seed", problem, "leave it out"));
     }
     let destination = Destination::check(&args.out)?;
     destination.check_outside(&args.file)?;
@@ -201,6 +215,21 @@ impl Args {
         ];
         match foreign.into_iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => Err(Error::recipe(key, format!("is not known by the method {method}"), "leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what has no meaning for noise.
+    fn check_noise(&self) -> Result<()> {
+        let given = [
+            ("--quasi", self.table.is_table()),
+            ("--sensitive", self.sensitive.is_some()),
+            ("--utility", self.utility.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--output-format", self.output_format == EncodingChoice::Parquet),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(Error::recipe(flag, "is not for methods that add noise", "leave it out")),
             None => Ok(()),
         }
     }

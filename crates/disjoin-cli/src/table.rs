@@ -31,6 +31,7 @@ use sha2::{Digest, Sha256};
 use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
+use crate::noise::NoiseMethod;
 use crate::run::{before_line, tell_story};
 use crate::talk::{Talk, count, number, percent};
 
@@ -104,9 +105,9 @@ pub(crate) struct Flags {
     /// The greatest share of rows that may be removed because they fit into no class [default: 0.05]
     #[arg(long, value_name = "SHARE", requires = "quasi")]
     most_removed: Option<f64>,
-    /// The seed of methods that draw
-    #[arg(long, value_name = "SEED", requires = "quasi")]
-    seed: Option<u64>,
+    /// The seed of methods that draw; of noise with --demonstration only
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// What an adversary knows of how sensitive values go with quasi-identifiers.
@@ -158,6 +159,7 @@ pub(crate) enum MethodChoice {
     Split(Splitting),
     AssociationHiding,
     Recoding(recoding::Method),
+    Noise(NoiseMethod),
 }
 
 /// Its name on the command line.
@@ -173,15 +175,18 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
         .chain(Method::ALL.iter().map(|(name, _)| *name))
         .chain(split)
         .chain([ASSOCIATION_HIDING])
-        .chain(recoding::Method::ALL.iter().map(|(name, _)| *name));
+        .chain(recoding::Method::ALL.iter().map(|(name, _)| *name))
+        .chain(crate::noise::METHODS.iter().map(|(name, _)| *name));
     PossibleValuesParser::new(names).map(|name| {
         let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
         let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
         let recodes = recoding::Method::ALL.iter().find(|(known, _)| *known == name);
+        let noise = crate::noise::METHODS.iter().find(|(known, _)| *known == name);
         split
             .or(hiding)
             .or(recodes.map(|(_, method)| MethodChoice::Recoding(*method)))
+            .or(noise.map(|(_, method)| MethodChoice::Noise(*method)))
             .or(known.map(|(_, method)| MethodChoice::Table(*method)))
             .unwrap_or(MethodChoice::Disassociation)
     })
@@ -250,7 +255,9 @@ impl Flags {
             // What splits a table or hides rules takes its classes from another method.
             Some(MethodChoice::Split(split)) => (self.groups_by, Some(split)),
             Some(MethodChoice::AssociationHiding) => (self.groups_by, None),
-            Some(MethodChoice::Disassociation | MethodChoice::Recoding(_)) | None => (None, None),
+            Some(MethodChoice::Disassociation | MethodChoice::Recoding(_) | MethodChoice::Noise(_)) | None => {
+                (None, None)
+            }
         };
         if self.groups_by.is_some() && !matches!(choice, Some(MethodChoice::Split(_) | MethodChoice::AssociationHiding))
         {

@@ -54,6 +54,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if let Some(folder) = crate::recoding::release_of(&args.release)? {
         return crate::recoding::verify(&folder, args.original.as_deref(), args.custody.as_deref(), &args.input, talk);
     }
+    if let Some(folder) = crate::noise::release_of(&args.release)? {
+        return crate::noise::verify(&folder, args.original.as_deref(), talk);
+    }
     let (folder, _) = find_release(&args.release)?;
     let kept = match (&args.original, custody_of(args.custody.as_deref(), &folder)) {
         (Some(_), Some(custody)) => Some(Kept::read(&custody)?),

@@ -309,12 +309,13 @@ fn fields(file: &str, name: &str) -> String {
 }
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
     ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
     ("release/data.csv", "the data, if they are a table"),
     ("release/sets.jsonl", "the sets of a table with a set-valued column"),
     ("release/transactions.jsonl", "the data, if terms were recoded"),
+    ("release/universe.txt", "all items that a noisy release is about, if they are listed"),
     ("release/report.html", "what readers of the release should know; written by `run`"),
     ("custody/custody.json", "how the release was made, with the digest of the input"),
     ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
@@ -346,6 +347,12 @@ fn formats() -> String {
     let roles = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "drugs", "--numeric", "age"];
     let protect = ["protect", "six.csv", "-k", "2", "--max-cluster", "4", "-o", "table", "--quiet"];
     disjoin(folder.path(), &[&protect[..], &roles].concat());
+    fs::write(folder.path().join("items.txt"), "a\nb\nc\n").unwrap();
+    let noise =
+        ["--method", "privbasis", "--epsilon", "1", "--universe", "items.txt", "--seed", "1", "--demonstration"];
+    fs::write(folder.path().join("drugs.txt"), "a,b\na,b\na\na,c\nb,c\na,c\n".repeat(20)).unwrap();
+    disjoin(folder.path(), &[&["protect", "drugs.txt", "-o", "noisy", "--quiet", "--top", "3"][..], &noise].concat());
+    let read_noisy = |name: &str| fs::read_to_string(folder.path().join("noisy").join(name)).unwrap();
     let read_table = |name: &str| fs::read_to_string(folder.path().join("table").join(name)).unwrap();
 
     fs::write(folder.path().join("hide.txt"), "viagra\nplayboy,madonna\n").unwrap();
@@ -360,7 +367,7 @@ fn formats() -> String {
     );
     let mut written = Vec::new();
     let parts = |package| [(package, "release"), (package, "custody")];
-    for (package, part) in ["out", "table", "recoded"].into_iter().flat_map(parts) {
+    for (package, part) in ["out", "table", "recoded"].into_iter().flat_map(parts).chain([("noisy", "release")]) {
         for entry in fs::read_dir(folder.path().join(package).join(part)).unwrap() {
             written.push(format!("{part}/{}", entry.unwrap().file_name().to_string_lossy()));
         }
@@ -444,6 +451,14 @@ fn formats() -> String {
     write!(out, "```json\n{}```\n", read_recoded("release/transactions.jsonl")).unwrap();
     let map: String = read_recoded("custody/line_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
     write!(out, "\n## line_of.csv\n\nOne line a record, in the order of the input.\n\n```text\n{map}```\n").unwrap();
+    out.push_str("\n## The claim of a noisy release\n\n");
+    out.push_str(&fields("release/noisy/claim.rs", "NoisyClaim"));
+    write!(out, "\n`parameters`:\n\n{}", fields("release/noisy/claim.rs", "NoiseParameters")).unwrap();
+    out.push_str(
+        "\nAmounts are strings, so that nothing is rounded. Fields that are not listed are refused by `verify`.\n",
+    );
+    write!(out, "\n```json\n{}```\n\nIts data.jsonl:\n\n", read_noisy("release/claim.json")).unwrap();
+    write!(out, "```json\n{}```\n", read_noisy("release/data.jsonl")).unwrap();
     out
 }
 

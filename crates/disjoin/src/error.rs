@@ -42,6 +42,16 @@ pub enum Error {
         /// What would satisfy it.
         hint: String,
     },
+    /// A step of a method that adds noise asks for more of the privacy budget than is left.
+    #[error("{step} asks for {asked} of the privacy budget, of which {left} is left")]
+    Budget {
+        /// What the budget was to be spent on.
+        step: String,
+        /// How much.
+        asked: String,
+        /// How much there is.
+        left: String,
+    },
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
@@ -87,7 +97,7 @@ impl Error {
         match self {
             Error::Input { hint, .. } | Error::Recipe { hint, .. } => hint.as_deref(),
             Error::Infeasible { hint, .. } => Some(hint),
-            Error::Io { .. } | Error::Internal(_) => None,
+            Error::Budget { .. } | Error::Io { .. } | Error::Internal(_) => None,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 pub mod cell;
 mod cooccurrence;
-mod cut;
 pub mod counted;
+mod cut;
 mod dictionary;
 mod hierarchy;
 mod interest;
@@ -20,8 +20,8 @@ pub mod utility_loss;
 
 pub use cell::Cell;
 pub use cooccurrence::by_cooccurrence;
-pub use cut::Cut;
 pub use counted::Counted;
+pub use cut::Cut;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use interest::Interest;

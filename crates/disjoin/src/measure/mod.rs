@@ -7,6 +7,7 @@
 mod align;
 pub mod joint;
 mod kept;
+mod noisy;
 mod queries;
 pub mod recoded;
 mod relative_error;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 pub use joint::{JointLoss, joint_loss};
 pub use kept::Kept;
+pub use noisy::{NoisyReport, NoisyWindow, measure_noisy};
 pub use queries::{Asked, QueryError};
 pub use recoded::{RecodedOptions, RecodedReport, measure_recoded};
 pub use relative_error::{Averaged, Error as RelativeError, Window};

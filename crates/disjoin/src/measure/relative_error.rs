@@ -17,7 +17,7 @@ use crate::data::{Dataset, TermId, Transactions, supports};
 use crate::reconstruct::{Model, Multiplicity, Selection, pair_expectations_if, reconstruct_terms};
 
 /// Ranks at which windows begin.
-const FIRST: [usize; 5] = [0, 100, 200, 300, 400];
+pub(super) const FIRST: [usize; 5] = [0, 100, 200, 300, 400];
 
 /// Terms in a window.
 const WIDTH: usize = 20;
@@ -151,6 +151,17 @@ impl Pairs {
     /// The pairs of a window, in the order of [`Pairs::supports`], each ascending.
     pub(super) fn of(terms: &[TermId]) -> Vec<[TermId; 2]> {
         pairs_of(terms.len()).map(|(i, j)| [terms[i].min(terms[j]), terms[i].max(terms[j])]).collect()
+    }
+
+    /// The same for records that may have terms which the original does not have.
+    pub(super) fn with_terms(mut self, n_terms: usize) -> Self {
+        self.place.resize(n_terms, None);
+        self
+    }
+
+    /// How many terms each window has.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.windows.iter().map(Vec::len)
     }
 
     /// For each window, the supports of its pairs: (0, 1), (0, 2), ..., (1, 2), ...

@@ -90,11 +90,11 @@ pub(super) fn multilevel_of(original: &Dataset, extended: &Transactions, hierarc
 }
 
 /// Itemsets of two terms or more. Single terms are found without a search.
-fn larger<'a>(k: usize) -> Mining<'a> {
+pub(super) fn larger<'a>(k: usize) -> Mining<'a> {
     Mining { min_length: 2, ..Mining::top(k) }
 }
 
-fn deviation(best: &Best<u32>, published: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Deviation {
+pub(super) fn deviation(best: &Best<u32>, published: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Deviation {
     let supports = |sets: &[&[TermId]]| itemset_supports(published, n_terms, sets);
     best.deviation(&Best::of(published, n_terms, mining), supports)
 }

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
-use crate::release::{claim, class_sets, recoded, split};
+use crate::release::{claim, class_sets, noisy, recoded, split};
 
 /// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 8] = [
+const RELEASE_FILES: [&str; 9] = [
     "claim.json",
     "data.jsonl",
     "data.parquet",
@@ -31,6 +31,7 @@ const RELEASE_FILES: [&str; 8] = [
     class_sets::FILE_NAME,
     split::QUASI,
     recoded::TRANSACTIONS,
+    noisy::UNIVERSE,
     "report.html",
 ];
 const CUSTODY_FILES: [&str; 10] = [

@@ -7,6 +7,7 @@ mod custody;
 mod destination;
 mod file;
 pub mod network_svg;
+mod noisy;
 mod package;
 pub mod plot;
 mod recoded;
@@ -17,6 +18,7 @@ mod table;
 pub use custody::{Custody, Kept, renumber};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
+pub use noisy::NoisyPackage;
 pub use package::{
     Encoding, Package, Page, carry_custody, copy_release, find_release, find_split_release, find_table_release,
     release_folder, write_release,

@@ -6,6 +6,7 @@ pub mod criteria;
 pub mod disassociated;
 pub mod generalized;
 pub mod jsonl;
+pub mod noisy;
 pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
@@ -17,6 +18,7 @@ pub use claim::{Claim, CutRule, Promise};
 pub use criteria::{Criterion, Judge};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 pub use generalized::{Generalized, TableClaim};
+pub use noisy::{Noisy, NoisyClaim};
 pub use occurrences::Occurrences;
 pub use recoded::{Recoded, RecodedClaim};
 pub use split::{Split, SplitClaim};

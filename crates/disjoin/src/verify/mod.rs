@@ -15,6 +15,7 @@ mod class_sets;
 mod conditions;
 mod conserve;
 mod cut;
+mod noisy;
 mod recoded;
 mod rules;
 mod split;
@@ -34,6 +35,7 @@ pub use class_sets::{SetsVerdict, published_sets, verify_sets, verify_sets_in};
 use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
+pub use noisy::{NoisyCheck, NoisyFiles, NoisyFinding, NoisyRule, NoisyVerdict, open_noisy, verify_noisy};
 pub use recoded::{
     RecodedCheck, RecodedFinding, RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded,
 };

@@ -1,0 +1,158 @@
+//! Noisy releases from the command line: a file in, itemsets or records with noise out, added up and measured; and what is said when
+//! it cannot be.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::{Bench, text};
+
+/// Records over forty items, some far more frequent than others, and a list of the items.
+fn baskets(bench: &Bench) {
+    let record = |i: u64| -> String {
+        let has = |item: &u64| i.wrapping_mul(0x9e37_79b9).wrapping_add(item * 7919) % 1009 < 700 / (item + 1) + 40;
+        (0..40).filter(has).map(|item| format!("i{item} ")).collect()
+    };
+    let records: String = (1..3000)
+        .map(record)
+        .filter(|record| !record.is_empty())
+        .map(|record| record.trim().to_owned() + "\n")
+        .collect();
+    bench.file("baskets.dat", records);
+    bench.file("items.txt", (0..50).map(|item| format!("i{item}\n")).collect::<String>());
+}
+
+fn json(bench: &Bench, args: &[&str], code: i32) -> serde_json::Value {
+    let output = bench.run(&[args, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const PRIVBASIS: [&str; 10] =
+    ["protect", "baskets.dat", "--method", "privbasis", "--epsilon", "2", "--delta", "1e-6", "--top", "30"];
+
+#[test]
+fn privbasis_goes_all_the_way() {
+    let bench = Bench::new();
+    baskets(&bench);
+    let told = json(&bench, &[&PRIVBASIS[..], &["--universe", "items.txt", "-o", "out"]].concat(), 0);
+    assert_eq!((told["epsilon"].as_str(), told["delta"].as_str()), (Some("2"), Some("0.000001")));
+    assert_eq!(told["universe"].as_str(), Some("listed"));
+    let (verified, _) = bench.good(&["verify", "out"]);
+    assert!(verified.contains("The promise holds") && verified.contains("number of items"), "{verified}");
+    let verdict = json(&bench, &["verify", "out/release"], 0);
+    assert_eq!((verdict["holds"].as_bool(), verdict["violations"].as_u64()), (Some(true), Some(0)));
+    let measured = json(&bench, &["measure", "out", "--original", "baskets.dat"], 0);
+    assert!(measured["missed"].as_f64().unwrap() < 0.5 && measured["top"].as_u64() == Some(30), "{measured}");
+    let (shown, _) = bench.good(&["measure", "out", "--original", "baskets.dat"]);
+    assert!(shown.contains("missed") && shown.contains("of the best 30"), "{shown}");
+
+    // Neither the number of records nor a seed is told, and the input's digest stays in custody.
+    let release =
+        fs::read_dir(bench.at("out/release")).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let release: String = release.collect();
+    assert!(!release.contains("2999") && !release.contains("sha256") && !release.contains("seed"));
+    assert!(fs::read_to_string(bench.at("out/custody/custody.json")).unwrap().contains("sha256"));
+
+    // Noise is new every time.
+    bench.good(&[&PRIVBASIS[..], &["--universe", "items.txt", "-o", "again"]].concat());
+    let data = |out: &str| fs::read(bench.at(out).join("release/data.jsonl")).unwrap();
+    assert_ne!(data("out"), data("again"));
+
+    // Forged: less is said to be spent; a count that nothing covers.
+    let claim = fs::read_to_string(bench.at("out/release/claim.json")).unwrap();
+    for (from, to) in [("\"epsilon\": \"2\"", "\"epsilon\": \"0.5\""), ("\"format\"", "\"records\": 2999, \"format\"")]
+    {
+        fs::write(bench.at("out/release/claim.json"), claim.replacen(from, to, 1)).unwrap();
+        let refuted = bench.run(&["verify", "out"]);
+        assert_eq!(refuted.status.code(), Some(1), "{}", text(&refuted.stderr));
+        assert!(text(&refuted.stdout).contains("does NOT hold"));
+    }
+    fs::write(bench.at("out/release/claim.json"), &claim).unwrap();
+    // Other verbs say what it is.
+    for verb in [&["query", "out", "i1"][..], &["attack", "out"], &["reconstruct", "out", "-o", "maybe"]] {
+        assert!(bench.bad(verb).contains("noisy"), "{verb:?}");
+    }
+    assert!(bench.bad(&["verify", "out", "--original", "baskets.dat"]).contains("disjoin measure"));
+}
+
+#[test]
+fn diffpart_goes_all_the_way() {
+    let bench = Bench::new();
+    baskets(&bench);
+    let protect = ["protect", "baskets.dat", "--method", "diffpart", "--epsilon", "40", "--fan-out", "5", "-o", "out"];
+    let (_, said) = bench.good(&protect);
+    assert!(said.contains("assumed to be public") && said.contains("--universe"), "{said}");
+    assert!(!bench.at("out/release/universe.txt").exists());
+    assert!(bench.good(&["verify", "out"]).0.contains("The promise holds"));
+    let measured = json(&bench, &["measure", "out", "--original", "baskets.dat", "--top", "20"], 0);
+    assert!(measured["tkd"]["all"].as_f64().is_some() && !measured["relative_error"].as_array().unwrap().is_empty());
+    assert!(bench.good(&["measure", "out", "--original", "baskets.dat"]).0.contains("tKd"));
+}
+
+#[test]
+fn demonstrations_are_the_same_and_promise_nothing() {
+    let bench = Bench::new();
+    baskets(&bench);
+    for out in ["a", "b"] {
+        let (_, said) = bench.good(&[&PRIVBASIS[..], &["--demonstration", "--seed", "7", "-o", out]].concat());
+        assert!(said.contains("promises nothing"), "{said}");
+    }
+    let read = |out: &str, file: &str| fs::read(bench.at(out).join(file)).unwrap();
+    for file in ["release/data.jsonl", "release/claim.json"] {
+        assert_eq!(read("a", file), read("b", file));
+    }
+    assert!(text(&read("a", "custody/custody.json")).contains("\"seed\": 7"));
+    assert!(text(&read("a", "release/claim.json")).contains("demonstration"));
+    let verified = bench.run(&["verify", "a"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(text(&verified.stdout).contains("Nothing is promised"), "{}", text(&verified.stdout));
+}
+
+#[test]
+fn bad_input_is_explained_and_writes_nothing() {
+    let bench = Bench::new();
+    baskets(&bench);
+    bench.file("few.txt", "i0\ni1\n");
+    bench.file("none.txt", "\n \n");
+    bench.file("odd.txt", "i0\ni1\u{7}\n");
+    bench.file("latin.txt", b"i0\ni\xe9\n");
+    let cases: [(&str, &str, &[&str]); 19] = [
+        ("privbasis", "", &["--epsilon", "missing"]),
+        ("privbasis", "--epsilon 0", &["--epsilon", "above 0"]),
+        ("privbasis", "--epsilon -1", &["--epsilon", "expected a number"]),
+        ("privbasis", "--epsilon lots", &["--epsilon", "expected a number"]),
+        ("privbasis", "--epsilon 1 --delta 0", &["--delta", "above 0 and below 1"]),
+        ("privbasis", "--epsilon 1 --delta 1", &["--delta", "above 0 and below 1"]),
+        ("privbasis", "--epsilon 1 --delta 1e-6 --accounting pure", &["--delta", "pure"]),
+        ("privbasis", "--epsilon 1 --accounting approximate", &["--accounting", "--delta 1e-6"]),
+        ("privbasis", "--epsilon 1 --top 0", &["--top", "between 1"]),
+        ("privbasis", "--epsilon 1 --fan-out 3", &["--fan-out", "diffpart"]),
+        ("privbasis", "--epsilon 1 --seed 3", &["--seed", "protects nobody", "--demonstration"]),
+        ("privbasis", "--epsilon 1 --universe few.txt", &["few.txt: 38 of the 40 terms", "record"]),
+        ("privbasis", "--epsilon 1 --universe none.txt", &["none.txt", "lists no item"]),
+        ("privbasis", "--epsilon 1 --universe odd.txt", &["odd.txt:2"]),
+        ("privbasis", "--epsilon 1 --universe latin.txt", &["latin.txt:2", "UTF-8"]),
+        ("diffpart", "--epsilon 1 --delta 1e-6", &["--delta", "not for diffpart"]),
+        ("diffpart", "--epsilon 1 --fan-out 40", &["--fan-out", "between 2"]),
+        ("diffpart", "--epsilon 1 --thresholds 1,1", &["--thresholds", "multiply"]),
+        ("diffpart", "--epsilon 1 --quasi i0", &["--quasi", "noise"]),
+    ];
+    for (method, flags, words) in cases {
+        let args =
+            ["protect", "baskets.dat", "--method", method, "-o", "out"].into_iter().chain(flags.split_whitespace());
+        let said = bench.bad(&args.collect::<Vec<_>>());
+        for word in words {
+            assert!(said.contains(word), "{flags}: {said} lacks {word}");
+        }
+    }
+    assert!(bench.bad(&["protect", "baskets.dat", "--epsilon", "1", "-o", "out"]).contains("--method privbasis"));
+    assert!(bench.bad(&["protect", "baskets.dat", "--seed", "1", "-o", "out"]).contains("--seed"));
+    assert!(
+        bench
+            .bad(&["protect", "baskets.dat", "--method", "diffpart", "--epsilon", "1", "--demonstration", "-o", "out"])
+            .contains("--seed")
+    );
+}

@@ -38,7 +38,7 @@ pub(crate) enum NoiseMethod {
 /// What is asked of methods that add noise.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Noise (differential privacy; needs --method diffpart or privbasis)")]
-pub(crate) struct Flags {
+pub(crate) struct NoiseFlags {
     /// The privacy budget: the presence of one record changes the probability of any release by a factor of at most exp(E)
     #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = amount)]
     epsilon: Option<Amount>,
@@ -81,7 +81,7 @@ fn thresholds(text: &str) -> std::result::Result<(u64, u64), String> {
     parts.ok_or_else(|| String::from("expected two numbers, as 6.75,2.75"))
 }
 
-impl Flags {
+impl NoiseFlags {
     /// Refuses flags of noise beside a method that adds none.
     pub(crate) fn check_unused(&self) -> Result<()> {
         let given = [
@@ -187,7 +187,7 @@ enum Asked {
 /// `disjoin protect` by a method that adds noise.
 pub(crate) fn protect(
     method: NoiseMethod,
-    flags: &Flags,
+    flags: &NoiseFlags,
     seed: Option<u64>,
     (file, out): (&Path, &Path),
     input: &Input,

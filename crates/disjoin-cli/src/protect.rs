@@ -81,7 +81,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     table: Flags,
     #[command(flatten)]
-    noise: crate::noise::Flags,
+    noise: crate::noise::NoiseFlags,
     #[command(flatten)]
     input: Input,
 }

@@ -167,7 +167,7 @@ fn privbasis_keeps_its_epsilon_and_half_the_noise_does_not() {
 /// A release of each method, with listed items and without.
 fn releases() -> Vec<Made> {
     let texts = |i: usize| {
-        (0..30).filter(|j| (i * 7 + j * j) % (j + 2) == 0).map(|j| format!("item {j:02}")).collect::<Vec<_>>()
+        (0..30).filter(|j| (i * 7 + j * j).is_multiple_of(j + 2)).map(|j| format!("item {j:02}")).collect::<Vec<_>>()
     };
     let data = Dataset::from_texts((0..400).map(texts));
     let mut source = Source::demonstration(9);

@@ -5,7 +5,7 @@
 //!             record, added or removed
 //! Assumes:    the items and all parameters are public. The number of records is not, and is not told
 //! Departs:    from the program, which spends 1.9 epsilon, and clips exponents; draws are exact here. More pairs are drawn than the
-//!             paper does (up to [`SETS`] K sets in all): what is not covered by a basis can never be found. A record counts in a limited
+//!             paper does (up to 1.3 K sets in all): what is not covered by a basis can never be found. A record counts in a limited
 //!             number of bases, the limit being drawn; the count of records with no item of a basis is not taken. The approximate
 //!             accounting is ours
 //! Cost:       mining the best 1.1 K itemsets once; a few passes over the records; 2^12 counts a basis at most

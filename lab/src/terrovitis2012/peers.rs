@@ -55,11 +55,7 @@ pub(super) fn figure_11b(lab: &Lab) -> Result<Page> {
             least(&gaps) >= 0.1,
         ),
         claim("especially for POS", "-")
-            .judged(
-                "the difference is greatest for POS-275k",
-                each(&gaps),
-                gaps[0] >= gaps[1] && gaps[0] >= gaps[2],
-            )
+            .judged("the difference is greatest for POS-275k", each(&gaps), gaps[0] >= gaps[1] && gaps[0] >= gaps[2])
             .because("more for WV1; why was not examined, and the paper does not tell its taxonomy"),
     ];
     Ok(Page {

@@ -13,6 +13,7 @@ mod support;
 pub mod table;
 mod transactions;
 pub mod utility_loss;
+pub mod words;
 
 pub use cell::Cell;
 pub use cut::Cut;

@@ -5,10 +5,12 @@
 mod args;
 mod attack;
 mod convert;
+mod corpus;
 mod database;
 mod demo;
 mod dependency;
 mod explain;
+mod extract;
 mod generate;
 mod inspect;
 mod measure;
@@ -20,6 +22,7 @@ mod recoding;
 mod reconstruct;
 mod repair;
 mod run;
+mod semantic;
 mod sink;
 mod split;
 mod sweep;
@@ -106,6 +109,9 @@ enum Verb {
     Policy(policy::Args),
     #[command(subcommand)]
     Generate(generate::Args),
+    #[command(subcommand)]
+    Corpus(corpus::Args),
+    Extract(extract::Args),
 }
 
 /// What a verb found out, if it ended without an error.
@@ -149,5 +155,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Convert(args) => convert::run(&args, talk),
         Verb::Policy(args) => policy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
+        Verb::Corpus(args) => corpus::run(&args, talk),
+        Verb::Extract(args) => extract::run(&args, talk),
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = EncodingChoice::Jsonl, value_name = "FORMAT")]
     output_format: EncodingChoice,
     #[command(flatten)]
-    recoding: recoding::Flags,
+    recoding: recoding::RecodingFlags,
     #[command(flatten)]
     table: Flags,
     #[command(flatten)]

@@ -35,7 +35,7 @@ const MEMBERS: usize = 8;
 /// What is asked of methods that recode terms.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Recoding (sets of terms; needs --method)")]
-pub(crate) struct Flags {
+pub(crate) struct RecodingFlags {
     /// apriori, lra, vpa: make a hierarchy with so many children a node, over the sorted terms, instead of --hierarchy
     #[arg(long, value_name = "N")]
     fanout: Option<usize>,
@@ -72,7 +72,7 @@ enum CostChoice {
     Count,
 }
 
-impl Flags {
+impl RecodingFlags {
     /// The same structure that a recipe fills.
     pub(crate) fn asked(
         &self,

@@ -5,12 +5,14 @@
 //!     cargo run --release -p disjoin-lab -- barakat2016 all --data DIR
 //!     cargo run --release -p disjoin-lab -- amiri2016 all --data DIR
 //!     cargo run --release -p disjoin-lab -- nadimpalli2014 all --data DIR
+//!     cargo run --release -p disjoin-lab -- shao2017 all --data DIR --corpus FILE
 
 mod amiri2016;
 mod barakat2016;
 mod judge;
 mod nadimpalli2014;
 mod page;
+mod shao2017;
 mod terrovitis2012;
 
 use std::path::PathBuf;
@@ -76,6 +78,23 @@ enum Paper {
         #[arg(long, value_name = "DIR", default_value = "lab/papers/nadimpalli2014")]
         out: PathBuf,
     },
+    /// Shao, Ong: Exploiting Contextual Information in Attacking Set-Generalized Transactions, 2017
+    Shao2017 {
+        /// 13, 13b, 13c, 14, 15, 16, ours, context, corpora, controls, or all
+        figure: String,
+        /// Where medical-abstracts.csv and groceries.csv are
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// What disjoin corpus build made of dictionaries
+        #[arg(long, value_name = "FILE")]
+        corpus: PathBuf,
+        /// Where WordNet's data.noun is
+        #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
+        wordnet: PathBuf,
+        /// Where pages and plots go
+        #[arg(long, value_name = "DIR", default_value = "lab/papers/shao2017")]
+        out: PathBuf,
+    },
 }
 
 /// The size of synthetic data.
@@ -96,6 +115,9 @@ fn main() -> ExitCode {
         Paper::Barakat2016 { figure, data, out } => barakat2016::run(&figure, &data, &out),
         Paper::Amiri2016 { figure, data, out } => amiri2016::run(&figure, &data, &out),
         Paper::Nadimpalli2014 { figure, data, out } => nadimpalli2014::run(&figure, &data, &out),
+        Paper::Shao2017 { figure, data, corpus, wordnet, out } => {
+            shao2017::run(&figure, &data, &corpus, &wordnet, &out)
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

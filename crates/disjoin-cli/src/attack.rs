@@ -25,7 +25,7 @@ use crate::verify::{custody_of, read_original};
 /// cover, closure and worlds reckon back through the algorithm: which terms of different chunks go together in fewer than
 /// k records, so that whoever knows them of a person has fewer than k candidates? Each finds what the one before does, and
 /// more; worlds also proves for which groups there is nothing left to find. reassociate guesses which parts of records
-/// belong together. identity asks how likely the likeliest row is a person's of whom two terms are known: more than 1/k
+/// belong together; with --corpus or --counts also by what words mean. identity asks how likely the likeliest row is a person's of whom two terms are known: more than 1/k
 /// is too much.
 ///
 /// With the original, statements are compared with the truth, and with guesses of somebody who knows nothing. That fewer
@@ -45,6 +45,10 @@ use crate::verify::{custody_of, read_original};
 /// quasi-identifiers, of sensitive columns and of both, Algorithm 1 of Nadimpalli and Vatsavayi, and which of its rules are more
 /// than chance. With --target, what follows for a person: how likely each sensitive value is for everybody, in the rows that fit,
 /// and with what else is known.
+///
+/// Generalised sets are attacked by what words mean: which members of a generalised item go with the items beside it, and which
+/// were added? --corpus names what the adversary knows about words. With the original it is told how many of the eliminated
+/// members were added; exit code 1 then means that an attack is right more often than blind guesses, by more than chance explains.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, if values are likelier
 /// than --most-likely, or if more than --limit rules tell sensitive values.
@@ -74,7 +78,7 @@ pub(crate) struct Args {
     /// Of a split table: how likely all sensitive values of a person may be guessed [default: what the claim promises]
     #[arg(long, value_name = "P")]
     most_likely: Option<f64>,
-    /// Of a split table: other people with the same sensitive columns, from whom the adversary learns how values go together
+    /// Of a split table or generalised sets: other people's data, from which the adversary learns what goes together
     #[arg(long, value_name = "FILE", conflicts_with = "dependencies")]
     outside: Option<PathBuf>,
     /// Show the terms of the statements, not just how many there are
@@ -89,6 +93,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     knowledge: KnowledgeFlags,
     #[command(flatten)]
+    semantic: crate::semantic::Flags,
+    #[command(flatten)]
     input: Input,
 }
 
@@ -100,6 +106,7 @@ Examples:
   disjoin attack out/release --original patients.csv --column diagnoses --json
   disjoin attack split --most-likely 0.4
   disjoin attack split --outside census.csv
+  disjoin attack recoded --corpus words.corpus --original baskets.dat
   disjoin attack table --dependencies --alpha 0.8 --network-svg network.svg
   disjoin attack table --dependencies --target age=30-50,sex=F --known government=State --json";
 
@@ -161,7 +168,25 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         let hint = "name the data that the release was made from: --original FILE";
         return Err(Error::recipe(key, "needs the original, but for --dependencies", hint));
     }
+    if let Some(folder) = crate::recoding::release_of(&args.release)? {
+        let asked = crate::semantic::Asked {
+            flags: &args.semantic,
+            original: args.original.as_deref(),
+            outside: args.outside.as_deref(),
+            show_terms: args.show_terms,
+            input: &args.input,
+        };
+        return crate::semantic::attack(&folder, &asked, talk);
+    }
+    let refuse_words = || match args.semantic.is_given() {
+        true => {
+            let problem = "are for sets, and this is a table";
+            Err(Error::recipe("--corpus, --counts and --context", problem, "leave them out"))
+        }
+        false => Ok(()),
+    };
     if let Some(folder) = crate::split::release_of(&args.release)? {
+        refuse_words()?;
         let outside = args.outside.as_deref();
         return crate::split::attack(&folder, args.most_likely, args.limit, outside, &args.input, talk);
     }
@@ -172,6 +197,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         }
     }
     if let Some(folder) = crate::table::release_of(&args.release)? {
+        refuse_words()?;
         let (original, custody) = (args.original.as_deref(), args.custody.as_deref());
         return crate::table::attack(&folder, original, custody, &args.knowledge, &args.input, talk);
     }
@@ -203,7 +229,8 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         );
     }
     let chosen: Vec<Choice> = args.attack.iter().map(|&choice| choice.into()).collect();
-    let found = find(&view, &chosen, args.steps, &mut |name| talk.step(&format!("attacking: {name}")));
+    let mut found = find(&view, &chosen, args.steps, &mut |name| talk.step(&format!("attacking: {name}")));
+    found.extend(crate::semantic::reassociate(&args.semantic, &view, talk)?);
     let identity = match args.attack.contains(&AttackChoice::Identity) {
         true => {
             talk.step("asking whose row it may be");

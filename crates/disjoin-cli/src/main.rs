@@ -5,10 +5,12 @@
 mod args;
 mod attack;
 mod convert;
+mod corpus;
 mod database;
 mod demo;
 mod dependency;
 mod explain;
+mod extract;
 mod generate;
 mod hierarchy;
 mod inspect;
@@ -22,6 +24,7 @@ mod recoding;
 mod reconstruct;
 mod repair;
 mod run;
+mod semantic;
 mod sink;
 mod split;
 mod sweep;
@@ -112,6 +115,9 @@ enum Verb {
     Hierarchy(hierarchy::Args),
     #[command(subcommand)]
     Generate(generate::Args),
+    #[command(subcommand)]
+    Corpus(corpus::Args),
+    Extract(extract::Args),
 }
 
 /// What a verb found out, if it ended without an error.
@@ -156,5 +162,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Policy(args) => policy::run(&args, talk),
         Verb::Hierarchy(args) => hierarchy::run(&args, talk),
         Verb::Generate(args) => generate::run(&args, talk),
+        Verb::Corpus(args) => corpus::run(&args, talk),
+        Verb::Extract(args) => extract::run(&args, talk),
     }
 }

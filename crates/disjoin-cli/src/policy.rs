@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use disjoin::data::{Dataset, Hierarchy, TermId};
+use disjoin::protect::recoding::utility::{ALIKE, alike, inconspicuous};
 use disjoin::read::policy::{
     all_pairs, one_utility_set, parse_privacy, random_singletons, utility_sets_at, write_constraints,
 };
+use disjoin::read::wordnet::WordNet;
+use disjoin::reconstruct::relatedness::{Corpus, by_corpus};
 use disjoin::{Error, Place, Result, read};
 use serde_json::json;
 
@@ -27,6 +30,8 @@ pub(crate) enum Args {
     Pairs(PairsArgs),
     All(AllArgs),
     Hierarchy(HierarchyArgs),
+    Wordnet(WordnetArgs),
+    Inconspicuous(InconspicuousArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -34,7 +39,9 @@ Examples:
   disjoin policy random baskets.dat --share 0.1 -o privacy.txt
   disjoin policy pairs baskets.dat --terms privacy.txt -o pairs.txt
   disjoin policy all baskets.dat -o utility.txt
-  disjoin policy hierarchy baskets.dat --fanout 10 --depth 1 -o utility.txt";
+  disjoin policy hierarchy baskets.dat --fanout 10 --depth 1 -o utility.txt
+  disjoin policy wordnet notes.jsonl --terms privacy.txt -o utility.txt
+  disjoin policy inconspicuous notes.jsonl --terms privacy.txt --corpus words.corpus -o utility.txt";
 
 /// What all of them need.
 #[derive(clap::Args)]
@@ -105,12 +112,50 @@ pub(crate) struct HierarchyArgs {
     common: Common,
 }
 
+/// Utility constraints: around each protected term what WordNet finds alike, so that groups keep their meaning
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  disjoin policy wordnet notes.jsonl --terms privacy.txt -o utility.txt")]
+pub(crate) struct WordnetArgs {
+    /// The protected terms: a list with commas, or a file of constraints, all of whose terms are taken
+    #[arg(long, value_name = "LIST|FILE")]
+    terms: String,
+    /// Where WordNet's data.noun is
+    #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
+    wordnet: PathBuf,
+    /// How alike terms must be, by Wu and Palmer, from 0 to 1
+    #[arg(long, value_name = "SIMILARITY", default_value_t = ALIKE)]
+    least: f64,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Utility constraints: around each protected term what goes with the same contexts, so that attacks by meaning find little
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  disjoin policy inconspicuous notes.jsonl --terms privacy.txt --corpus words.corpus -o utility.txt"
+)]
+pub(crate) struct InconspicuousArgs {
+    /// The protected terms: a list with commas, or a file of constraints, all of whose terms are taken
+    #[arg(long, value_name = "LIST|FILE")]
+    terms: String,
+    /// What an attacker may know about words: a file that disjoin corpus build wrote
+    #[arg(long, value_name = "FILE")]
+    corpus: PathBuf,
+    /// How many other terms a set has
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    size: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let common = match args {
         Args::Random(args) => &args.common,
         Args::Pairs(args) => &args.common,
         Args::All(args) => &args.common,
         Args::Hierarchy(args) => &args.common,
+        Args::Wordnet(args) => &args.common,
+        Args::Inconspicuous(args) => &args.common,
     };
     let file = common.out.as_deref().filter(|path| *path != Path::new("-"));
     if talk.is_json() && file.is_none() {
@@ -127,6 +172,13 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Args::Pairs(args) => all_pairs(&terms(&args.terms, &data)?),
         Args::All(_) => one_utility_set(data.n_terms()),
         Args::Hierarchy(args) => utility_sets_at(&args.taxonomy(&data)?, args.depth),
+        Args::Wordnet(args) => args.sets(&data)?,
+        Args::Inconspicuous(args) => {
+            let corpus = Corpus::read(&args.corpus)?;
+            let (distance, _) = by_corpus(&corpus, &data.dictionary);
+            let protected = singletons(&args.terms, &data)?;
+            inconspicuous(&protected, &data.records, data.n_terms(), args.size, distance)
+        }
     };
     if sets.is_empty() {
         return Err(Error::recipe("policy", "there is nothing to write a constraint about", "name more terms"));
@@ -149,6 +201,20 @@ fn as_flag(error: Error) -> Error {
         Error::Recipe { problem, hint, .. } => Error::Recipe { key: "--share", problem, hint },
         other => other,
     }
+}
+
+impl WordnetArgs {
+    fn sets(&self, data: &Dataset) -> Result<Vec<Vec<TermId>>> {
+        let wordnet = WordNet::read(&self.wordnet)?;
+        let senses: Vec<&[u32]> = data.dictionary.iter().map(|text| wordnet.senses(text)).collect();
+        let similarity = |a: TermId, b: TermId| wordnet.of_senses(senses[a as usize], senses[b as usize]);
+        Ok(alike(&singletons(&self.terms, data)?, data.n_terms(), self.least, similarity))
+    }
+}
+
+/// Each protected term as a constraint of its own.
+fn singletons(written: &str, data: &Dataset) -> Result<Vec<Vec<TermId>>> {
+    Ok(terms(written, data)?.into_iter().map(|term| vec![term]).collect())
 }
 
 impl HierarchyArgs {

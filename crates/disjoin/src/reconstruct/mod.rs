@@ -24,6 +24,7 @@ mod model;
 pub mod network;
 mod own;
 mod pairs;
+pub mod relatedness;
 mod rounding;
 mod sample;
 mod spread;

@@ -8,6 +8,7 @@ mod lra;
 mod pcta;
 mod subtree;
 mod suppression;
+pub mod utility;
 mod vpa;
 
 pub use crate::data::Cut;

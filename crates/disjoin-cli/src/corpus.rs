@@ -1,0 +1,257 @@
+//! `disjoin corpus`: what words mean, as far as texts tell.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use disjoin::read::documents;
+use disjoin::reconstruct::relatedness::corpus::{Builder, Meaning};
+use disjoin::reconstruct::relatedness::{Corpus, between, spearman};
+use disjoin::{Error, Place, Result};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::sink::write_to;
+use crate::talk::{Talk, count, number};
+
+/// Make, ask and check a corpus: what an adversary knows about words
+///
+/// A corpus is an index of documents: entries of dictionaries, paragraphs of texts, cells of a table. How often words and
+/// phrases are met in a document together tells how related they are; disjoin attack uses that against generalised sets.
+#[derive(clap::Subcommand)]
+#[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
+pub(crate) enum Args {
+    Build(BuildArgs),
+    Query(QueryArgs),
+    Check(CheckArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  disjoin corpus build /usr/share/wordnet /usr/share/dictd -o words.corpus
+  disjoin corpus build abstracts.csv --column text -o medicine.corpus
+  disjoin corpus query words.corpus \"blood pressure\" heart
+  disjoin corpus check words.corpus --ratings wordsim353.tsv";
+
+/// Make a corpus from files and folders
+///
+/// x.index with x.dict.dz beside it is a dictionary, data.noun and its like are WordNet's, .csv and .tsv files are tables of
+/// which --column holds text, and all others are text with empty lines between documents.
+#[derive(clap::Args)]
+pub(crate) struct BuildArgs {
+    /// Files and folders
+    #[arg(required = true)]
+    sources: Vec<PathBuf>,
+    /// The column of tables that holds text
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Ask how related items are
+///
+/// Items of several words are looked up as a phrase, by their last word if no document has the phrase, and by the mean over
+/// their words if none has that either. The distance is the normalized Google distance: 0 is the same, 4 is the end.
+#[derive(clap::Args)]
+pub(crate) struct QueryArgs {
+    /// A corpus that disjoin corpus build wrote
+    corpus: PathBuf,
+    /// Items: the distance of all pairs is told
+    #[arg(required_unless_present = "pairs")]
+    items: Vec<String>,
+    /// A file with two items a line, with a tab or comma between
+    #[arg(long, value_name = "FILE", conflicts_with = "items")]
+    pairs: Option<PathBuf>,
+}
+
+/// Read a corpus, tell its size, and how well it agrees with people's ratings
+#[derive(clap::Args)]
+pub(crate) struct CheckArgs {
+    /// A corpus that disjoin corpus build wrote
+    corpus: PathBuf,
+    /// A file with two items and a rating a line, with a tab or comma between: higher is more related
+    #[arg(long, value_name = "FILE")]
+    ratings: Option<PathBuf>,
+    /// The rank correlation with the ratings that is asked for; less ends with exit code 1
+    #[arg(long, value_name = "R", requires = "ratings")]
+    least: Option<f64>,
+}
+
+pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
+    match args {
+        Args::Build(args) => build(args, talk),
+        Args::Query(args) => query(args, talk),
+        Args::Check(args) => check(args, talk),
+    }
+}
+
+fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
+    if !args.force && args.out.exists() {
+        return Err(crate::convert::exists(&args.out));
+    }
+    let mut builder = Builder::default();
+    let mut sources = Vec::new();
+    for path in &args.sources {
+        talk.step(&format!("reading {}", path.display()));
+        let n = documents(path, args.column.as_deref(), &mut |document| builder.add(document))?;
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        sources.push(format!("{name}: {}", count(n, "document", "documents")));
+    }
+    talk.step("indexing");
+    let corpus = builder.finish(sources)?;
+    talk.step(&format!("writing {}", args.out.display()));
+    write_to(Some(&args.out), args.force, |out| corpus.write(out, &args.out))?;
+    let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
+    talk.note(&format!("wrote {}, {} bytes", args.out.display(), number(bytes)));
+    tell(&corpus, None, talk)
+}
+
+/// The size of a corpus.
+fn tell(corpus: &Corpus, agreement: Option<(f64, u64, u64)>, talk: &Talk) -> Result<Outcome> {
+    let (documents, words, length) = (corpus.n_documents(), corpus.n_words() as u64, corpus.length() as u64);
+    if talk.is_json() {
+        talk.print_json(&json!({
+            "documents": documents,
+            "words": words,
+            "length": length,
+            "sources": corpus.sources,
+            "spearman": agreement.map(|of| of.0),
+            "pairs": agreement.map(|of| of.1),
+            "unknown_pairs": agreement.map(|of| of.2),
+        }))?;
+        return Ok(Outcome::Holds);
+    }
+    let mut text = format!(
+        "{}, {}, {} in all\n",
+        count(documents, "document", "documents"),
+        count(words, "distinct word", "distinct words"),
+        count(length, "word", "words")
+    );
+    corpus.sources.iter().for_each(|source| text.push_str(&format!("  {source}\n")));
+    if let Some((correlation, pairs, unknown)) = agreement {
+        text.push_str(&format!("rank correlation with ratings: {correlation:.3} on {}", count(pairs, "pair", "pairs")));
+        text.push_str(&format!(" ({} unknown, taken for the farthest)\n", number(unknown)));
+    }
+    talk.print(&text)?;
+    Ok(Outcome::Holds)
+}
+
+fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
+    talk.step("reading the corpus");
+    let corpus = Corpus::read(&args.corpus)?;
+    let (pairs, of_file) = match &args.pairs {
+        Some(file) => (read_pairs(file)?, true),
+        None => {
+            let items = &args.items;
+            let pair = |i: usize, j: usize| (items[i].clone(), items[j].clone(), f64::NAN);
+            (
+                (0..items.len())
+                    .flat_map(|i| (i + 1..items.len()).map(move |j| (i, j)))
+                    .map(|(i, j)| pair(i, j))
+                    .collect(),
+                false,
+            )
+        }
+    };
+    let start = Instant::now();
+    let distances: Vec<f64> =
+        pairs.iter().map(|(a, b, _)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b))).collect();
+    let seconds = start.elapsed().as_secs_f64();
+    if of_file {
+        let rate = pairs.len() as f64 / seconds.max(1e-9);
+        talk.note(&format!(
+            "{} in {seconds:.3} s, {} a second",
+            count(pairs.len() as u64, "pair", "pairs"),
+            number(rate as u64)
+        ));
+    }
+    let shown = |distance: f64| if distance.is_nan() { String::from("unknown") } else { format!("{distance:.5}") };
+    if talk.is_json() {
+        let rows = pairs.iter().zip(&distances).map(|((a, b, _), &distance)| {
+            json!({ "first": a, "second": b, "distance": (!distance.is_nan()).then_some(distance) })
+        });
+        let items: Vec<_> = args.items.iter().map(|item| looked_up(&corpus, item)).collect();
+        talk.print_json(&json!({ "items": items, "pairs": rows.collect::<Vec<_>>() }))?;
+        return Ok(Outcome::Holds);
+    }
+    let mut text = String::new();
+    for item in &args.items {
+        let of = looked_up(&corpus, item);
+        text.push_str(&format!(
+            "{item}: {} as {}\n",
+            count(of["documents"].as_u64().unwrap_or(0), "document", "documents"),
+            of["as"].as_str().unwrap_or("")
+        ));
+    }
+    for ((a, b, _), &distance) in pairs.iter().zip(&distances) {
+        text.push_str(&format!("{a}\t{b}\t{}\n", shown(distance)));
+    }
+    talk.print(&text)?;
+    Ok(Outcome::Holds)
+}
+
+/// How an item was looked up, and in how many documents it is.
+fn looked_up(corpus: &Corpus, item: &str) -> serde_json::Value {
+    let count = |of| corpus.postings().count(of);
+    let (kind, documents) = match corpus.meaning(item) {
+        Meaning::Unknown => ("unknown", 0),
+        Meaning::Word(of) => ("word", count(&of)),
+        Meaning::Phrase(of) => ("phrase", count(&of)),
+        Meaning::Head(of) => ("last word", count(&of)),
+        Meaning::Words(of) => ("words", of.iter().map(count).max().unwrap_or(0)),
+    };
+    json!({ "item": item, "as": kind, "documents": documents })
+}
+
+fn check(args: &CheckArgs, talk: &Talk) -> Result<Outcome> {
+    talk.step("reading the corpus");
+    let corpus = Corpus::read(&args.corpus)?;
+    let Some(file) = &args.ratings else { return tell(&corpus, None, talk) };
+    let pairs = read_pairs(file)?;
+    if pairs.iter().any(|pair| pair.2.is_nan()) {
+        let place = Place::file(file.display().to_string());
+        return Err(
+            Error::input(place, "holds a line without a rating").with_hint("three fields a line: two items, a number")
+        );
+    }
+    let distance =
+        |(a, b, _): &(String, String, f64)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b));
+    let mut distances: Vec<f64> = pairs.iter().map(distance).collect();
+    let unknown = distances.iter().filter(|distance| distance.is_nan()).count() as u64;
+    // Whoever leaves out what is unknown would do better the less is known.
+    distances.iter_mut().filter(|distance| distance.is_nan()).for_each(|distance| *distance = f64::INFINITY);
+    let nearness: Vec<f64> = distances.iter().map(|distance| -distance).collect();
+    let ratings: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
+    let correlation = spearman(&nearness, &ratings).unwrap_or(0.0);
+    tell(&corpus, Some((correlation, pairs.len() as u64, unknown)), talk)?;
+    let is_enough = args.least.is_none_or(|least| correlation >= least);
+    Ok(if is_enough { Outcome::Holds } else { Outcome::Broken })
+}
+
+/// Two items a line and perhaps a number; a first line whose third field is not a number is a header.
+fn read_pairs(file: &Path) -> Result<Vec<(String, String, f64)>> {
+    let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, "read", e))?;
+    let name = file.display().to_string();
+    let mut pairs = Vec::new();
+    for (at, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let fields: Vec<&str> = line.split(if line.contains('\t') { '\t' } else { ',' }).map(str::trim).collect();
+        let [first, second, ref rest @ ..] = fields[..] else {
+            return Err(Error::input(Place::line(name, at), "two items were expected, with a tab or comma between"));
+        };
+        let rating = rest.first().map_or(Ok(f64::NAN), |rating| rating.parse());
+        match rating {
+            Ok(rating) => pairs.push((first.to_owned(), second.to_owned(), rating)),
+            Err(_) if at == 1 => {}
+            Err(_) => return Err(Error::input(Place::line(name, at), "the third field is not a number")),
+        }
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,210 @@
+//! Semantic attacks from the command line: a corpus, text to records, generalised sets attacked, and what is said when it cannot be.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{Bench, text};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Sentences about one of some subjects that share no words.
+fn sentences(n: usize, subjects: usize, seed: u64) -> Vec<String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let sentence = |_| {
+        let subject = rng.random_range(0..subjects);
+        let mut word = || (40.0 * rng.random_range(0.0_f64..1.0).powi(2)) as usize;
+        (0..10).map(|_| format!("subject{subject}word{}", word())).collect::<Vec<_>>().join(", ")
+    };
+    (0..n).map(sentence).collect()
+}
+
+/// Records of generated text in notes.jsonl, a corpus of more of it in words.corpus, and a release of them in out.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.file("words.txt", sentences(3_000, 12, 1).join("\n\n"));
+    let mut csv = String::from("id,note\n");
+    for (id, note) in sentences(300, 12, 2).iter().enumerate() {
+        writeln!(csv, "{id},\"{note}\"").unwrap();
+    }
+    bench.file("notes.csv", csv);
+    bench.good(&["corpus", "build", "words.txt", "-o", "words.corpus"]);
+    bench.good(&["extract", "notes.csv", "--column", "note", "-o", "notes.jsonl"]);
+    bench.good(&["policy", "random", "notes.jsonl", "--share", "0.3", "-o", "privacy.txt"]);
+    bench.good(&["protect", "notes.jsonl", "--method", "coat", "-k", "4", "--privacy", "privacy.txt", "-o", "out"]);
+    bench
+}
+
+fn json(bench: &Bench, args: &[&str], code: i32) -> serde_json::Value {
+    let output = bench.run(&[args, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn generalised_sets_are_attacked_by_what_words_mean() {
+    let bench = bench();
+    let told = json(&bench, &["attack", "out", "--corpus", "words.corpus", "--original", "notes.jsonl"], 1);
+    assert_eq!(told["terms"]["unknown"], 0);
+    assert!(told["coverage"]["attacked"].as_u64().unwrap() > 20, "{}", told["coverage"]);
+    let f = |at: usize| told["attacks"][at]["score"]["f"].as_f64().unwrap();
+    assert_eq!(
+        (&told["attacks"][0]["attack"], &told["attacks"][6]["attack"]),
+        (&"random".into(), &"calibrated".into())
+    );
+    assert!(f(6) > f(0) + 0.2 && f(5) > f(0) + 0.15, "{told}");
+    let (shown, _) = {
+        let output = bench.run(&[
+            "attack",
+            "out",
+            "--corpus",
+            "words.corpus",
+            "--show-terms",
+            "--eliminate",
+            "group,calibrated",
+        ]);
+        assert_eq!(output.status.code(), Some(0));
+        (text(&output.stdout), ())
+    };
+    assert!(shown.contains("surest of calibrated") && shown.contains(" is not subject"), "{shown}");
+    // Sets of terms that go with the same contexts hide what was added.
+    let sets = [
+        "policy",
+        "inconspicuous",
+        "notes.jsonl",
+        "--terms",
+        "privacy.txt",
+        "--corpus",
+        "words.corpus",
+        "-o",
+        "utility.txt",
+    ];
+    bench.good(&sets);
+    let protect = [
+        "protect",
+        "notes.jsonl",
+        "--method",
+        "coat",
+        "-k",
+        "4",
+        "--privacy",
+        "privacy.txt",
+        "--utility",
+        "utility.txt",
+    ];
+    bench.good(&[&protect[..], &["--max-suppressed", "1", "-o", "hidden"]].concat());
+    let output = bench.run(&["attack", "hidden", "--corpus", "words.corpus", "--original", "notes.jsonl", "--json"]);
+    let hidden: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let beyond = |told: &serde_json::Value| {
+        let score = &told["attacks"][5]["score"];
+        let [added, original] = ["added", "original"].map(|key| score[key].as_f64().unwrap());
+        score["precision"]["share"].as_f64().unwrap() - added / (added + original)
+    };
+    assert!(beyond(&hidden) < 0.6 * beyond(&told), "{} {}", beyond(&hidden), beyond(&told));
+    // Other people's records and the release itself are knowledge, too.
+    let told = json(&bench, &["attack", "out", "--outside", "notes.jsonl", "--original", "notes.jsonl"], 1);
+    assert_eq!(told["distances"], "other people's records");
+    let told = json(&bench, &["attack", "out"], 0);
+    assert_eq!((&told["distances"], &told["coverage"]["attacked"]), (&"the release itself".into(), &0.into()));
+}
+
+#[test]
+fn disassociated_records_are_put_together_by_what_words_mean() {
+    let bench = bench();
+    bench.good(&["protect", "notes.jsonl", "-k", "3", "-o", "torn"]);
+    let args = ["attack", "torn", "--corpus", "words.corpus", "--attack", "reassociate", "--original", "notes.jsonl"];
+    let told = json(&bench, &args, 0);
+    assert_eq!(told["attacks"][1]["attack"], "reassociate-words");
+    assert!(told["attacks"][1]["score"]["precision"]["share"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_corpus_is_asked_and_checked() {
+    let bench = Bench::new();
+    bench.file("a.txt", "Flu brings fever.\n\nA fever with flu\n\nThe car has a wheel\n\ncars and wheels and fever");
+    bench.good(&["corpus", "build", "a.txt", "-o", "a.corpus"]);
+    let told = json(&bench, &["corpus", "query", "a.corpus", "flu", "fever", "car", "jet"], 0);
+    assert_eq!(told["items"][2]["documents"], 2);
+    assert_eq!(told["items"][3]["as"], "unknown");
+    let distance = |at: usize| told["pairs"][at]["distance"].as_f64();
+    assert!(distance(0) < distance(1) && distance(2).is_none(), "{told}");
+    bench.file("ratings.tsv", "first\tsecond\trating\nflu\tfever\t9\nflu\tcar\t1\nfever\tcar\t3\n");
+    let told = json(&bench, &["corpus", "check", "a.corpus", "--ratings", "ratings.tsv", "--least", "0.9"], 0);
+    assert_eq!(told["spearman"], 1.0);
+    bench.file("wrong.tsv", "flu\tfever\t1\nflu\tcar\t9\nfever\tcar\t5\n");
+    assert_eq!(
+        bench.run(&["corpus", "check", "a.corpus", "--ratings", "wrong.tsv", "--least", "0"]).status.code(),
+        Some(1)
+    );
+    let (stdout, stderr) = bench.good(&["corpus", "query", "a.corpus", "--pairs", "wrong.tsv"]);
+    assert!(stdout.lines().count() == 3 && stderr.contains("a second"), "{stdout}{stderr}");
+}
+
+#[test]
+fn queries_become_records() {
+    let bench = Bench::new();
+    let log = "AnonID\tQuery\tQueryTime\n7\tgood wine\tx\n9\tknee\tx\n7\taccent marks\tx\n7\taccent marks\tx\n";
+    bench.file("log.tsv", log);
+    bench.good(&["extract", "log.tsv", "--person", "AnonID", "--column", "Query", "-o", "people.jsonl"]);
+    let lines = std::fs::read_to_string(bench.at("people.jsonl")).unwrap();
+    assert_eq!(lines, "[\"good wine\",\"accent mark\"]\n[\"knee\"]\n");
+}
+
+#[test]
+fn what_cannot_be_used_is_refused() {
+    let bench = Bench::new();
+    bench.file("a.txt", "flu and fever");
+    bench.file("t.csv", "id,text\n1,flu\n");
+    bench.good(&["corpus", "build", "a.txt", "-o", "a.corpus"]);
+    let mut bytes = std::fs::read(bench.at("a.corpus")).unwrap();
+    bytes[15] = b'7';
+    bench.file("other.corpus", &bytes);
+    bytes.truncate(30);
+    bytes[15] = b'1';
+    bench.file("cut.corpus", bytes);
+    for (args, problem) in [
+        (&["corpus", "query", "other.corpus", "flu", "fever"][..], "another version"),
+        (&["corpus", "query", "cut.corpus", "flu", "fever"], "damaged"),
+        (&["corpus", "query", "a.txt", "flu", "fever"], "not a corpus"),
+        (&["corpus", "check", "none.corpus"], "cannot read"),
+        (&["corpus", "build", "a.txt", "-o", "a.corpus"], "exists already"),
+        (&["corpus", "build", "t.csv", "-o", "b.corpus"], "--column"),
+        (&["extract", "t.csv", "--column", "none", "-o", "x.jsonl"], "--column"),
+        (&["extract", "t.csv", "--column", "id", "-o", "x.jsonl"], "no phrase"),
+        (&["extract", "t.csv", "--column", "text", "-o", "x"], "format"),
+    ] {
+        let error = bench.bad(args);
+        assert!(error.contains(problem), "{args:?}: {error}");
+    }
+    // A release whose words nobody knows, whose items stand alone, and one with a single record for an item.
+    let claim = r#"{"format":"disjoin/claim","version":1,"form":"recoded"}"#;
+    for (name, records) in [
+        ("unknown", "{\"items\":[1,2],\"count\":3}"),
+        ("alone", "{\"items\":[2],\"count\":3}"),
+        ("single", "{\"items\":[1,2],\"count\":1}"),
+    ] {
+        let n = if name == "single" { 1 } else { 3 };
+        let terms = if name == "unknown" { ["zyx", "yzx", "xzy"] } else { ["flu", "fever", "flu fever"] };
+        let [a, b, c] = terms;
+        let data = format!(
+            "{{\"format\":\"disjoin/recoded\",\"version\":1,\"records\":{n},\"blocks\":1}}\n{{\"records\":{n},\"groups\":[{{\"terms\":[\"{a}\"]}},{{\"terms\":[\"{b}\",\"{c}\"]}}]}}\n{records}\n"
+        );
+        std::fs::create_dir(bench.at(name)).unwrap();
+        bench.file(&format!("{name}/claim.json"), claim);
+        bench.file(&format!("{name}/transactions.jsonl"), data);
+        let told = json(&bench, &["attack", name, "--corpus", "a.corpus"], 0);
+        assert_eq!(
+            (&told["coverage"]["generalised"], &told["coverage"]["attacked"]),
+            (&1.into(), &0.into()),
+            "{name}: {told}"
+        );
+        let why = match name {
+            "unknown" => &told["coverage"]["unknown"],
+            "alone" => &told["coverage"]["rows_without_context"],
+            _ => &told["coverage"]["single_row"],
+        };
+        assert!(why.as_u64().unwrap() > 0, "{name}: {told}");
+    }
+}

@@ -54,9 +54,6 @@ pub(crate) struct NoiseFlags {
     /// privbasis: pure needs no --delta; approximate does, and finds far more [default: as --delta says]
     #[arg(long, value_enum)]
     accounting: Option<AccountingChoice>,
-    /// diffpart: children a node of the taxonomy of items [default: 10]
-    #[arg(long, value_name = "N")]
-    fan_out: Option<u32>,
     /// diffpart: how many deviations of the noise a part must have to be split, and a set to be published [default: 6.75,2.75]
     #[arg(long, value_name = "C1,C2", value_parser = thresholds)]
     thresholds: Option<(u64, u64)>,
@@ -90,7 +87,6 @@ impl NoiseFlags {
             ("--top", self.top.is_some()),
             ("--universe", self.universe.is_some()),
             ("--accounting", self.accounting.is_some()),
-            ("--fan-out", self.fan_out.is_some()),
             ("--thresholds", self.thresholds.is_some()),
             ("--demonstration", self.demonstration),
         ];
@@ -131,7 +127,7 @@ impl NoiseFlags {
         }
     }
 
-    fn diffpart(&self) -> Result<diffpart::Params> {
+    fn diffpart(&self, fanout: Option<usize>) -> Result<diffpart::Params> {
         for (flag, given) in [
             ("--delta", self.delta.is_some()),
             ("--top", self.top.is_some()),
@@ -142,15 +138,15 @@ impl NoiseFlags {
             }
         }
         let mut params = diffpart::Params::new(self.epsilon()?);
-        params.fan_out = self.fan_out.unwrap_or(params.fan_out);
+        params.fan_out = fanout.map_or(params.fan_out, |fanout| u32::try_from(fanout).unwrap_or(u32::MAX));
         if let Some((keep, publish)) = self.thresholds {
             (params.keep_millionths, params.publish_millionths) = (keep, publish);
         }
         Ok(params)
     }
 
-    fn privbasis(&self) -> Result<privbasis::Params> {
-        for (flag, given) in [("--fan-out", self.fan_out.is_some()), ("--thresholds", self.thresholds.is_some())] {
+    fn privbasis(&self, fanout: Option<usize>) -> Result<privbasis::Params> {
+        for (flag, given) in [("--fanout", fanout.is_some()), ("--thresholds", self.thresholds.is_some())] {
             if given {
                 return Err(Error::recipe(flag, "is not for privbasis", "leave it out, or choose --method diffpart"));
             }
@@ -187,15 +183,15 @@ enum Asked {
 /// `disjoin protect` by a method that adds noise.
 pub(crate) fn protect(
     method: NoiseMethod,
-    flags: &NoiseFlags,
+    (flags, fanout): (&NoiseFlags, Option<usize>),
     seed: Option<u64>,
     (file, out): (&Path, &Path),
     input: &Input,
     talk: &Talk,
 ) -> Result<Outcome> {
     let asked = match method {
-        NoiseMethod::DiffPart => Asked::DiffPart(flags.diffpart()?),
-        NoiseMethod::PrivBasis => Asked::PrivBasis(flags.privbasis()?),
+        NoiseMethod::DiffPart => Asked::DiffPart(flags.diffpart(fanout)?),
+        NoiseMethod::PrivBasis => Asked::PrivBasis(flags.privbasis(fanout)?),
     };
     let mut source = flags.source(seed)?;
     let destination = Destination::check(out)?;

@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref(), hierarchy);
         return recoding::protect(&args.file, &args.out, &asked, &args.input, talk);
     }
-    args.recoding.refuse()?;
+    args.recoding.refuse(matches!(args.method, Some(MethodChoice::Noise(_))))?;
     if !args.table.is_table() && args.table.hierarchy_of_terms()?.is_some() {
         let problem = "is for tables, and for methods that generalise terms";
         return Err(Error::recipe("--hierarchy", problem, "name the method: --method apriori, lra or vpa"));
@@ -158,7 +158,14 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
     if let Some(MethodChoice::Noise(method)) = args.method {
         args.check_noise()?;
-        return crate::noise::protect(method, &args.noise, args.table.seed, (&args.file, &args.out), &args.input, talk);
+        return crate::noise::protect(
+            method,
+            (&args.noise, args.recoding.fanout),
+            args.table.seed,
+            (&args.file, &args.out),
+            &args.input,
+            talk,
+        );
     }
     args.noise.check_unused()?;
     if args.table.is_table() {

@@ -36,9 +36,10 @@ const MEMBERS: usize = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Recoding (sets of terms; needs --method)")]
 pub(crate) struct RecodingFlags {
-    /// apriori, lra, vpa: make a hierarchy with so many children a node, over the sorted terms, instead of --hierarchy
+    /// apriori, lra, vpa: make a hierarchy with so many children a node, over the sorted terms, instead of --hierarchy; diffpart: of
+    /// the items [default: 10]
     #[arg(long, value_name = "N")]
-    fanout: Option<usize>,
+    pub(crate) fanout: Option<usize>,
     /// apriori, lra, vpa: what a way to mend a set costs
     #[arg(long, value_enum, value_name = "RULE")]
     cost: Option<CostChoice>,
@@ -102,8 +103,8 @@ impl RecodingFlags {
         }
     }
 
-    /// Other methods know none of these flags.
-    pub(crate) fn refuse(&self) -> Result<()> {
+    /// Other methods know none of these flags, but for one.
+    pub(crate) fn refuse(&self, is_fanout_known: bool) -> Result<()> {
         let given = [
             ("--privacy", self.privacy.is_some()),
             ("--whole-constraints", self.whole_constraints),
@@ -111,7 +112,7 @@ impl RecodingFlags {
             ("--force", self.force),
         ];
         let of_hierarchies = [
-            ("--fanout", self.fanout.is_some()),
+            ("--fanout", self.fanout.is_some() && !is_fanout_known),
             ("--cost", self.cost.is_some()),
             ("--block", self.block.is_some()),
             ("--parts", self.parts.is_some()),

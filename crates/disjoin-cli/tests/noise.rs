@@ -82,7 +82,7 @@ fn privbasis_goes_all_the_way() {
 fn diffpart_goes_all_the_way() {
     let bench = Bench::new();
     baskets(&bench);
-    let protect = ["protect", "baskets.dat", "--method", "diffpart", "--epsilon", "40", "--fan-out", "5", "-o", "out"];
+    let protect = ["protect", "baskets.dat", "--method", "diffpart", "--epsilon", "40", "--fanout", "5", "-o", "out"];
     let (_, said) = bench.good(&protect);
     assert!(said.contains("assumed to be public") && said.contains("--universe"), "{said}");
     assert!(!bench.at("out/release/universe.txt").exists());
@@ -129,14 +129,14 @@ fn bad_input_is_explained_and_writes_nothing() {
         ("privbasis", "--epsilon 1 --delta 1e-6 --accounting pure", &["--delta", "pure"]),
         ("privbasis", "--epsilon 1 --accounting approximate", &["--accounting", "--delta 1e-6"]),
         ("privbasis", "--epsilon 1 --top 0", &["--top", "between 1"]),
-        ("privbasis", "--epsilon 1 --fan-out 3", &["--fan-out", "diffpart"]),
+        ("privbasis", "--epsilon 1 --fanout 3", &["--fanout", "diffpart"]),
         ("privbasis", "--epsilon 1 --seed 3", &["--seed", "protects nobody", "--demonstration"]),
         ("privbasis", "--epsilon 1 --universe few.txt", &["few.txt: 38 of the 40 terms", "record"]),
         ("privbasis", "--epsilon 1 --universe none.txt", &["none.txt", "lists no item"]),
         ("privbasis", "--epsilon 1 --universe odd.txt", &["odd.txt:2"]),
         ("privbasis", "--epsilon 1 --universe latin.txt", &["latin.txt:2", "UTF-8"]),
         ("diffpart", "--epsilon 1 --delta 1e-6", &["--delta", "not for diffpart"]),
-        ("diffpart", "--epsilon 1 --fan-out 40", &["--fan-out", "between 2"]),
+        ("diffpart", "--epsilon 1 --fanout 40", &["--fanout", "between 2"]),
         ("diffpart", "--epsilon 1 --thresholds 1,1", &["--thresholds", "multiply"]),
         ("diffpart", "--epsilon 1 --quasi i0", &["--quasi", "noise"]),
     ];

@@ -65,7 +65,7 @@ impl Params {
     fn check(&self, taxonomy: &Taxonomy) -> Result<()> {
         if !(2..=MOST_FAN_OUT).contains(&self.fan_out) {
             let problem = format!("must be between 2 and {MOST_FAN_OUT}");
-            return Err(Error::recipe("--fan-out", problem, "for example 10"));
+            return Err(Error::recipe("--fanout", problem, "for example 10"));
         }
         // Empty parts that pass by chance, for one split at the lowest level. If there is one on average, each is split again, and
         // so are those of that: without end, as far as the taxonomy goes.
@@ -77,7 +77,7 @@ impl Params {
             return Err(Error::recipe(
                 "--thresholds",
                 problem,
-                format!("use a first number of {least:.2} or more, or a smaller --fan-out"),
+                format!("use a first number of {least:.2} or more, or a smaller --fanout"),
             ));
         }
         Ok(())

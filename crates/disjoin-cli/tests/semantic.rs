@@ -50,18 +50,50 @@ fn generalised_sets_are_attacked_by_what_words_mean() {
     assert_eq!(told["terms"]["unknown"], 0);
     assert!(told["coverage"]["attacked"].as_u64().unwrap() > 20, "{}", told["coverage"]);
     let f = |at: usize| told["attacks"][at]["score"]["f"].as_f64().unwrap();
-    assert_eq!((&told["attacks"][0]["attack"], &told["attacks"][6]["attack"]), (&"random".into(), &"calibrated".into()));
+    assert_eq!(
+        (&told["attacks"][0]["attack"], &told["attacks"][6]["attack"]),
+        (&"random".into(), &"calibrated".into())
+    );
     assert!(f(6) > f(0) + 0.2 && f(5) > f(0) + 0.15, "{told}");
     let (shown, _) = {
-        let output = bench.run(&["attack", "out", "--corpus", "words.corpus", "--show-terms", "--eliminate", "group,calibrated"]);
+        let output = bench.run(&[
+            "attack",
+            "out",
+            "--corpus",
+            "words.corpus",
+            "--show-terms",
+            "--eliminate",
+            "group,calibrated",
+        ]);
         assert_eq!(output.status.code(), Some(0));
         (text(&output.stdout), ())
     };
     assert!(shown.contains("surest of calibrated") && shown.contains(" is not subject"), "{shown}");
     // Sets of terms that go with the same contexts hide what was added.
-    let sets = ["policy", "inconspicuous", "notes.jsonl", "--terms", "privacy.txt", "--corpus", "words.corpus", "-o", "utility.txt"];
+    let sets = [
+        "policy",
+        "inconspicuous",
+        "notes.jsonl",
+        "--terms",
+        "privacy.txt",
+        "--corpus",
+        "words.corpus",
+        "-o",
+        "utility.txt",
+    ];
     bench.good(&sets);
-    let protect = ["protect", "notes.jsonl", "--method", "coat", "-k", "4", "--privacy", "privacy.txt", "--utility", "utility.txt"];
+    let protect = [
+        "protect",
+        "notes.jsonl",
+        "--method",
+        "coat",
+        "-k",
+        "4",
+        "--privacy",
+        "privacy.txt",
+        "--utility",
+        "utility.txt",
+    ];
     bench.good(&[&protect[..], &["--max-suppressed", "1", "-o", "hidden"]].concat());
     let output = bench.run(&["attack", "hidden", "--corpus", "words.corpus", "--original", "notes.jsonl", "--json"]);
     let hidden: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -102,7 +134,10 @@ fn a_corpus_is_asked_and_checked() {
     let told = json(&bench, &["corpus", "check", "a.corpus", "--ratings", "ratings.tsv", "--least", "0.9"], 0);
     assert_eq!(told["spearman"], 1.0);
     bench.file("wrong.tsv", "flu\tfever\t1\nflu\tcar\t9\nfever\tcar\t5\n");
-    assert_eq!(bench.run(&["corpus", "check", "a.corpus", "--ratings", "wrong.tsv", "--least", "0"]).status.code(), Some(1));
+    assert_eq!(
+        bench.run(&["corpus", "check", "a.corpus", "--ratings", "wrong.tsv", "--least", "0"]).status.code(),
+        Some(1)
+    );
     let (stdout, stderr) = bench.good(&["corpus", "query", "a.corpus", "--pairs", "wrong.tsv"]);
     assert!(stdout.lines().count() == 3 && stderr.contains("a second"), "{stdout}{stderr}");
 }
@@ -160,7 +195,11 @@ fn what_cannot_be_used_is_refused() {
         bench.file(&format!("{name}/claim.json"), claim);
         bench.file(&format!("{name}/transactions.jsonl"), data);
         let told = json(&bench, &["attack", name, "--corpus", "a.corpus"], 0);
-        assert_eq!((&told["coverage"]["generalised"], &told["coverage"]["attacked"]), (&1.into(), &0.into()), "{name}: {told}");
+        assert_eq!(
+            (&told["coverage"]["generalised"], &told["coverage"]["attacked"]),
+            (&1.into(), &0.into()),
+            "{name}: {told}"
+        );
         let why = match name {
             "unknown" => &told["coverage"]["unknown"],
             "alone" => &told["coverage"]["rows_without_context"],

@@ -31,15 +31,6 @@ impl Claim {
         self
     }
 
-    /// Only a part of the claim could be tried.
-    pub(crate) fn partly(mut self, why: &str) -> Self {
-        self.verdict = match self.verdict.as_str() {
-            "not judged" => format!("not judged: {why}"),
-            verdict => format!("partly: our side alone: {verdict}; {why}"),
-        };
-        self
-    }
-
     /// The cells of a row: the claim, their number, the criterion, our number, the verdict.
     pub(crate) fn cells(&self) -> [&str; 5] {
         [self.said, self.theirs, &self.criterion, &self.ours, &self.verdict]

@@ -1,36 +1,58 @@
-//! Figures 11a to 11c: disassociation next to Apriori and DiffPart, which does not exist here yet.
+//! Figures 11a to 11c: disassociation next to Apriori and DiffPart.
 
 use std::rc::Rc;
 
-use disjoin::Result;
 use disjoin::data::Hierarchy;
-use disjoin::measure::{Options, RecodedOptions, RecodedReport, measure_recoded};
+use disjoin::measure::{NoisyReport, Options, RecodedOptions, RecodedReport, measure_noisy, measure_recoded};
+use disjoin::protect::noise::{Known, Source as Noise, diffpart};
 use disjoin::recipe::recoding::{Method, Recoding};
 use disjoin::run::recoded::protect_recoded;
+use disjoin::{Error, Result};
 
 use super::real::each;
 use super::{K, Lab, M, NAMES, RE, REAL, Source, TKD, error_at, utility};
 use crate::judge::{claim, least, most};
 use crate::page::{Page, Table, number};
 
-const ABSENT: &str = "DiffPart does not exist here yet";
-
 /// Children of a node in the taxonomy of Apriori, and for tKd-ML2.
 const FANOUT: usize = 10;
 
+/// Budgets of DiffPart: the paper takes 0.5 to 1.25 and tells its best.
+const EPSILONS: [&str; 2] = ["0.5", "1.25"];
+
+/// Noise is drawn from a seed here, so that a page can be made again: it protects nobody.
+const SEED: u64 = 1;
+
 pub(super) fn figure_11a(lab: &Lab) -> Result<Page> {
-    let table = Table::named("data", &NAMES).metrics(&lab.reports(REAL)?, &[TKD]);
-    let tkd = least(table.get("tKd"));
+    let noisy = lab.diffpart()?;
+    let lost = |report: &NoisyReport| report.tkd.map_or(f64::NAN, |deviation| deviation.all);
+    let mut table = Table::named("data", &NAMES).metrics(&lab.reports(REAL)?, &[TKD]);
+    for (epsilon, reports) in EPSILONS.iter().zip(&noisy) {
+        table = table.column(format!("DiffPart, epsilon {epsilon}"), reports.iter().map(lost).collect());
+    }
+    let ours = table.get("tKd").to_vec();
+    let theirs: Vec<f64> = noisy.iter().flatten().map(lost).collect();
+    let best = least(&theirs);
+    // The data on which DiffPart is best, at whichever budget.
+    let where_best = theirs.iter().position(|&tkd| tkd <= best).unwrap_or(0) % REAL.len();
     let claims = vec![
-        claim("where DiffPart is best, disassociation loses few of the top itemsets", "0.05")
-            .judged("tKd is at most 0.055 on some data", format!("{} at best", number(tkd)), tkd <= 0.055)
-            .partly(ABSENT),
-        claim("DiffPart loses most of the top itemsets", "0.75 at best").partly(ABSENT),
+        claim("where DiffPart is best, disassociation loses few of the top itemsets", "0.05").judged(
+            "tKd of disassociation is at most 0.055 on that data",
+            format!("{} on {}", number(ours[where_best]), NAMES[where_best]),
+            ours[where_best] <= 0.055,
+        ),
+        claim("DiffPart loses most of the top itemsets", "0.75 at best").judged(
+            "tKd of DiffPart is at least 0.7 on all data, at all budgets",
+            format!("{} at best", number(best)),
+            best >= 0.7,
+        ),
     ];
     Ok(Page {
         title: "tKd next to DiffPart",
-        data: "POS-275k, WV1 and WV2 at k = 5, m = 2; disassociation alone.".into(),
-        svg: table.bars("Figure 11a: disassociation alone (k = 5, m = 2)", "tKd"),
+        data: "POS-275k, WV1 and WV2 at k = 5, m = 2. DiffPart with a taxonomy of fan-out 10 over the sorted terms and the \
+               thresholds of its authors' program; one run a budget."
+            .into(),
+        svg: table.bars("Figure 11a (k = 5, m = 2)", "tKd"),
         table,
         claims,
     })
@@ -81,14 +103,25 @@ pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
         };
         apriori.iter().map(error).collect::<Vec<f64>>()
     };
+    let [_, noisy] = lab.diffpart()?;
+    let noisy_at = |rank: usize| {
+        let error = |report: &NoisyReport| {
+            let window = report.relative_error.iter().find(|window| window.first == rank);
+            window.and_then(|window| window.re.mean).unwrap_or(f64::NAN)
+        };
+        noisy.iter().map(error).collect::<Vec<f64>>()
+    };
     let table = Table::named("data", &NAMES)
         .column("re, ranks 0-20", frequent)
         .column("re, ranks 200-220", reports.iter().map(|report| (RE.1)(report)).collect())
         .column("Apriori, ranks 0-20", at(0))
-        .column("Apriori, ranks 200-220", at(200));
+        .column("Apriori, ranks 200-220", at(200))
+        .column("DiffPart, ranks 0-20", noisy_at(0))
+        .column("DiffPart, ranks 200-220", noisy_at(200));
     let (frequent, rarer) = (table.get("re, ranks 0-20"), table.get("re, ranks 200-220"));
     let as_read = [frequent[0], rarer[1], rarer[2]];
     let theirs = [table.get("Apriori, ranks 0-20")[0], at(200)[1], at(200)[2]];
+    let noise = [noisy_at(0)[0], noisy_at(200)[1], noisy_at(200)[2]];
     let claims = vec![
         claim("disassociation has a low re in the worst case, read as ranks 0-20 for POS only", "0.18")
             .judged("re is at most 0.18 on all data", each(&as_read), most(&as_read) <= 0.18)
@@ -103,13 +136,17 @@ pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
                 least(&theirs) >= 1.0,
             )
             .because("narrowly, by POS-275k; on all data disassociation is lower, at both ranks"),
-        claim("re of DiffPart is useless", "over 1").partly(ABSENT),
+        claim("re of DiffPart is useless", "over 1").judged(
+            "re of DiffPart is at least 1 on all data, ranks 0-20 for POS-275k only",
+            each(&noise),
+            least(&noise) >= 1.0,
+        ),
     ];
     Ok(Page {
         title: "re next to DiffPart and Apriori",
         data: "POS-275k, WV1 and WV2 at k = 5, m = 2; DiffPart keeps only frequent terms of POS, so the \
                paper turns to ranks 0-20 there; whether for all data, it does not say. Apriori with a taxonomy of fan-out 10; \
-               supports of groups are spread evenly over their terms."
+               supports of groups are spread evenly over their terms. DiffPart at epsilon 1.25."
             .into(),
         svg: table.bars("Figure 11c (k = 5, m = 2)", "relative error of pairs"),
         table,
@@ -118,6 +155,22 @@ pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
 }
 
 impl Lab {
+    /// What DiffPart leaves of each data set, for each budget.
+    fn diffpart(&self) -> Result<[Vec<NoisyReport>; EPSILONS.len()]> {
+        let mut reports = EPSILONS.map(|_| Vec::new());
+        for source in REAL {
+            let dataset = self.load(source)?;
+            let known = Known::occurring(&dataset);
+            for (epsilon, reports) in EPSILONS.into_iter().zip(&mut reports) {
+                let epsilon = epsilon.parse().map_err(|_| Error::Internal("a budget is a number"))?;
+                let params = diffpart::Params { fan_out: FANOUT as u32, ..diffpart::Params::new(epsilon) };
+                let made = diffpart::diffpart(&known, &params, &mut Noise::demonstration(SEED))?;
+                reports.push(measure_noisy(&made.release, &dataset, Options::default().top));
+            }
+        }
+        Ok(reports)
+    }
+
     /// What Apriori leaves, unless another figure asked already.
     fn apriori(&self, source: Source) -> Result<Rc<RecodedReport>> {
         if let Some(report) = self.recoded.borrow().get(&source) {

@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::Outcome;
 use crate::args::{Crowd, Input, name_of};
 use crate::convert::exists;
+use crate::run::{ending, tell_story};
 use crate::sink::{format_of, write_to};
 use crate::talk::{Talk, count, number, percent};
 use crate::verify::custody_of;
@@ -410,19 +411,7 @@ fn labelled(release: &Recoded) -> Dataset {
 
 /// Prints the story of a run with recoded transactions.
 pub(crate) fn tell(story: &RecodedStory, out: &Path, talk: &Talk) -> Result<Outcome> {
-    if talk.is_json() {
-        let path = |part: &str| out.join(part).to_string_lossy().into_owned();
-        talk.print_json(&json!({
-            "holds": story.holds,
-            "release": path("release"),
-            "custody": path("custody"),
-            "report": path("custody/report.html"),
-            "story": story,
-        }))?;
-    } else {
-        talk.print(&story_text(story, out))?;
-    }
-    Ok(if story.holds { Outcome::Holds } else { Outcome::Broken })
+    tell_story(story.holds, json!(story), || story_text(story, out), out, talk)
 }
 
 fn story_text(story: &RecodedStory, out: &Path) -> String {
@@ -462,19 +451,5 @@ fn story_text(story: &RecodedStory, out: &Path) -> String {
             percent((1000.0 * story.utility.queries.median).round() as u64, 1000),
         ),
     );
-    for limit in story.limits.iter().filter(|limit| !limit.holds) {
-        line(
-            "LIMIT",
-            format!("{}: {} is {:.4}, at most {:.4} is allowed", limit.key, limit.meaning, limit.value, limit.at_most),
-        );
-    }
-    let may = if story.holds { "may leave the building" } else { "must NOT leave the building" };
-    let out = out.display();
-    line("release", format!("{out}/release   {may}"));
-    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
-    let _ = match story.holds {
-        true => writeln!(text, "\nThe promise holds and every limit is kept."),
-        false => writeln!(text, "\nThe promise or a limit is NOT kept: the report says which."),
-    };
-    text
+    text + &ending(&story.limits, story.holds, out)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use disjoin::publish::report::Story;
+use disjoin::publish::report::{Limit, Story};
 use disjoin::recipe::read_recipe;
 use disjoin::{Error, Result, run};
 use serde_json::json;
@@ -119,6 +119,27 @@ pub(crate) fn before_line(at_risk: u64, rows: u64, k: u32) -> String {
     )
 }
 
+/// How a story of any kind ends: which limits are broken, and where its package is.
+pub(crate) fn ending(limits: &[Limit], holds: bool, out: &Path) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, told: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{label:<11}{told}");
+    };
+    for Limit { key, meaning, value, at_most, .. } in limits.iter().filter(|limit| !limit.holds) {
+        line("LIMIT", format!("{key}: {meaning} is {value:.4}, at most {at_most:.4} is allowed"));
+    }
+    let may = if holds { "may leave the building" } else { "must NOT leave the building" };
+    let out = out.display();
+    line("release", format!("{out}/release   {may}"));
+    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
+    text.push_str(match holds {
+        true => "\nThe promise holds and every limit is kept.\n",
+        false => "\nThe promise or a limit is NOT kept: the report says which.\n",
+    });
+    text
+}
+
 /// The story in a few lines.
 pub(crate) fn text(story: &Story, out: &Path) -> String {
     let mut text = String::new();
@@ -161,24 +182,5 @@ pub(crate) fn text(story: &Story, out: &Path) -> String {
             percent((1000.0 * story.utility.queries.median).round() as u64, 1000),
         ),
     );
-    for limit in story.limits.iter().filter(|limit| !limit.holds) {
-        line(
-            "LIMIT",
-            format!("{}: {} is {:.4}, at most {:.4} is allowed", limit.key, limit.meaning, limit.value, limit.at_most),
-        );
-    }
-    let out = out.display();
-    line(
-        "release",
-        format!(
-            "{out}/release   {}",
-            if story.holds { "may leave the building" } else { "must NOT leave the building" }
-        ),
-    );
-    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
-    let _ = match story.holds {
-        true => writeln!(text, "\nThe promise holds and every limit is kept."),
-        false => writeln!(text, "\nThe promise or a limit is NOT kept: the report says which."),
-    };
-    text
+    text + &ending(&story.limits, story.holds, out)
 }

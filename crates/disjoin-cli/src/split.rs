@@ -25,7 +25,7 @@ use serde_json::json;
 use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
-use crate::run::{before_line, tell_story};
+use crate::run::{before_line, ending, tell_story};
 use crate::table::{Original, dependencies_line, note_intake, read, verdict_text};
 use crate::talk::{Talk, count, number, percent};
 
@@ -363,19 +363,5 @@ fn story_text(story: &SplitStory, out: &Path) -> String {
         "utility",
         format!("sensitive values together are {:.4} from what their tables suggest", story.utility.joint.mean),
     );
-    for limit in story.limits.iter().filter(|limit| !limit.holds) {
-        line(
-            "LIMIT",
-            format!("{}: {} is {:.4}, at most {:.4} is allowed", limit.key, limit.meaning, limit.value, limit.at_most),
-        );
-    }
-    let may = if story.holds { "may leave the building" } else { "must NOT leave the building" };
-    let out = out.display();
-    line("release", format!("{out}/release   {may}"));
-    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
-    let _ = match story.holds {
-        true => writeln!(text, "\nThe promise holds and every limit is kept."),
-        false => writeln!(text, "\nThe promise or a limit is NOT kept: the report says which."),
-    };
-    text
+    text + &ending(&story.limits, story.holds, out)
 }

@@ -32,7 +32,7 @@ use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
 use crate::noise::NoiseMethod;
-use crate::run::{before_line, tell_story};
+use crate::run::{before_line, ending, tell_story};
 use crate::talk::{Talk, count, number, percent};
 
 /// What each column of a table is for, and what its classes must be like.
@@ -731,19 +731,5 @@ fn story_text(story: &TableStory, out: &Path) -> String {
             story.utility.queries.median.map_or_else(|| String::from("-"), |m| format!("{:.1} %", 100.0 * m)),
         ),
     );
-    for limit in story.limits.iter().filter(|limit| !limit.holds) {
-        line(
-            "LIMIT",
-            format!("{}: {} is {:.4}, at most {:.4} is allowed", limit.key, limit.meaning, limit.value, limit.at_most),
-        );
-    }
-    let may = if story.holds { "may leave the building" } else { "must NOT leave the building" };
-    let out = out.display();
-    line("release", format!("{out}/release   {may}"));
-    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
-    let _ = match story.holds {
-        true => writeln!(text, "\nThe promise holds and every limit is kept."),
-        false => writeln!(text, "\nThe promise or a limit is NOT kept: the report says which."),
-    };
-    text
+    text + &ending(&story.limits, story.holds, out)
 }

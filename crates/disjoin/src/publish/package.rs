@@ -169,7 +169,7 @@ pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
         }
         [false, false] if folder.join(TRANSACTIONS).is_file() => {
             let problem = "holds transactions.jsonl: recoded transactions, where disassociated data were expected";
-            Err(refuse(path, problem).with_hint("disjoin verify, measure, query and convert know this form"))
+            Err(refuse(path, problem).with_hint("disjoin verify, attack, measure, query and convert know this form"))
         }
         [false, false] => Err(refuse(path, "holds neither data.jsonl nor data.parquet")),
         [true, true] => Err(refuse(path, "holds both data.jsonl and data.parquet: which one is meant?")),

@@ -23,31 +23,60 @@ pub fn group(table: &Table) -> Trace {
 /// As [`group`], but stops after some eliminations.
 pub fn group_steps(table: &Table, most: usize) -> Trace {
     let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
-    let cells = table.cells().iter().map(|&cell| shrunk(cell, n_columns, n_rows)).collect();
-    let mut gaps = Gaps::new(table, cells);
+    // Distances that are left, row by row and column by column.
+    let mut by_row = table.cells().to_vec();
+    let turned = (0..n_columns).flat_map(|column| (0..n_rows).map(move |row| table.get(row, column)));
+    let mut by_column: Vec<f64> = turned.collect();
     // The factors of definition 5.3 for each row and column.
     let mut row_share = vec![1.0 - 1.0 / n_columns as f64; n_rows];
     let mut column_share = vec![1.0 - 1.0 / n_rows as f64; n_columns];
+    let mut gaps = Gaps::new(table, &shrunk_by(n_rows, &by_row, &by_column, &row_share, &column_share));
     let mut trace = Trace::new(gaps.mean());
     loop {
-        let best = gaps.best();
+        let best = gaps.best(&shrunk_by(n_rows, &by_row, &by_column, &row_share, &column_share));
         let Some(best) = best.filter(|best| best.gap > trace.threshold && trace.steps.len() < most) else {
             trace.next = best.map(|best| best.gap);
-            trace.weighted = gaps.into_cells();
+            let weigh = |(at, cell): (usize, &f64)| cell * row_share[at / n_columns] * column_share[at % n_columns];
+            trace.weighted = by_row.iter().enumerate().map(weigh).collect();
             return trace;
         };
         let (row, column) = (best.row, best.column);
         trace.steps.push(Step { row, column, score: best.gap });
+        by_row[row * n_columns + column] = f64::NAN;
+        by_column[column * n_rows + row] = f64::NAN;
         gaps.eliminate(row, column);
-        let (in_row, in_column) = (gaps.left_in_row(row), gaps.left_in_column(column));
-        row_share[row] = 1.0 - 1.0 / in_row as f64;
-        column_share[column] = 1.0 - 1.0 / in_column as f64;
-        gaps.shrink_row(row, None, |other| table.get(row, other) * row_share[row] * column_share[other]);
-        gaps.shrink_column(column, None, |other| table.get(other, column) * row_share[other] * column_share[column]);
+        let of_row = 1.0 - 1.0 / gaps.left_in_row(row) as f64;
+        let of_column = 1.0 - 1.0 / gaps.left_in_column(column) as f64;
+        let row_before = std::mem::replace(&mut row_share[row], of_row);
+        let column_before = std::mem::replace(&mut column_share[column], of_column);
+        let cells = by_row[row * n_columns..].iter().zip(&column_share);
+        gaps.scale(row, of_row / row_before, cells.map(|(cell, share)| cell * of_row * share));
+        let cells = by_column[column * n_rows..].iter().zip(&row_share);
+        gaps.scale(n_rows + column, of_column / column_before, cells.map(|(cell, share)| cell * share * of_column));
     }
 }
 
 /// Definition 5.3: what is one of few is likely the original, and its distance counts less.
 pub(super) fn shrunk(distance: f64, left_in_row: usize, left_in_column: usize) -> f64 {
     distance * (1.0 - 1.0 / left_in_row as f64) * (1.0 - 1.0 / left_in_column as f64)
+}
+
+/// The same for cells of a row, or of a column numbered behind all rows, by the factors of rows and columns.
+fn shrunk_by<'a>(
+    n_rows: usize,
+    by_row: &'a [f64],
+    by_column: &'a [f64],
+    of_row: &'a [f64],
+    of_column: &'a [f64],
+) -> impl Fn(usize, &[u32], &mut Vec<f64>) + 'a {
+    move |group, places, cells| match group.checked_sub(n_rows) {
+        None => {
+            let line = &by_row[group * of_column.len()..][..of_column.len()];
+            cells.extend(places.iter().map(|&at| line[at as usize] * of_row[group] * of_column[at as usize]));
+        }
+        Some(column) => {
+            let line = &by_column[column * n_rows..][..n_rows];
+            cells.extend(places.iter().map(|&at| line[at as usize] * of_row[at as usize] * of_column[column]));
+        }
+    }
 }

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use disjoin::data::Dictionary;
 use disjoin::measure::{NoisyReport, measure_noisy};
-use disjoin::protect::noise::{Known, Made, Source, diffpart, privbasis};
+use disjoin::protect::noise::Made;
+use disjoin::publish::report::NoisyStory;
 use disjoin::publish::{Destination, NoisyPackage, release_folder};
+use disjoin::recipe::noise::{self, Decimal, Method, Noise};
 use disjoin::release::generalized::form_of;
-use disjoin::release::noisy::{Accounting, Amount, FORM, NoisyClaim, Rows};
+use disjoin::release::noisy::{Accounting, Amount, FORM, NoisyClaim, Rows, Universe};
+use disjoin::run::noisy::protect_noisy;
 use disjoin::verify::{NoisyVerdict, open_noisy, verify_noisy};
-use disjoin::{Error, Place, Result};
+use disjoin::{Error, Result};
 use serde_json::json;
 
 use crate::Outcome;
@@ -21,30 +23,16 @@ use crate::talk::{Talk, count, number};
 /// How many findings are shown as text; --json has more.
 const SHOWN: usize = 10;
 
-/// How many itemsets PrivBasis looks for, if it is not said.
-const TOP: u32 = 100;
-
-/// The methods that add noise, by their names.
-pub(crate) const METHODS: [(&str, NoiseMethod); 2] =
-    [("diffpart", NoiseMethod::DiffPart), ("privbasis", NoiseMethod::PrivBasis)];
-
-/// A method that adds noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoiseMethod {
-    DiffPart,
-    PrivBasis,
-}
-
 /// What is asked of methods that add noise.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Noise (differential privacy; needs --method diffpart or privbasis)")]
 pub(crate) struct NoiseFlags {
     /// The privacy budget: the presence of one record changes the probability of any release by a factor of at most exp(E)
     #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = amount)]
-    epsilon: Option<Amount>,
+    epsilon: Option<Decimal>,
     /// privbasis: a probability that is left out of account, well below one in the number of records
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = amount)]
-    delta: Option<Amount>,
+    delta: Option<Decimal>,
     /// privbasis: how many of the most frequent itemsets to publish [default: 100]
     #[arg(long, value_name = "K")]
     top: Option<u32>,
@@ -56,7 +44,7 @@ pub(crate) struct NoiseFlags {
     accounting: Option<AccountingChoice>,
     /// diffpart: how many deviations of the noise a part must have to be split, and a set to be published [default: 6.75,2.75]
     #[arg(long, value_name = "C1,C2", value_parser = thresholds)]
-    thresholds: Option<(u64, u64)>,
+    thresholds: Option<[Decimal; 2]>,
     /// Draw noise from --seed: for demonstrations and tests. The release promises nothing, and says so
     #[arg(long, requires = "seed")]
     demonstration: bool,
@@ -68,13 +56,14 @@ enum AccountingChoice {
     Approximate,
 }
 
-fn amount(text: &str) -> std::result::Result<Amount, String> {
-    text.parse()
+fn amount(text: &str) -> std::result::Result<Decimal, String> {
+    text.parse::<Amount>().map(Decimal)
 }
 
-fn thresholds(text: &str) -> std::result::Result<(u64, u64), String> {
-    let millionths = |text: &str| text.trim().parse::<Amount>().ok().map(|amount| amount.units() / 1_000_000);
-    let parts = text.split_once(',').and_then(|(keep, publish)| Some((millionths(keep)?, millionths(publish)?)));
+fn thresholds(text: &str) -> std::result::Result<[Decimal; 2], String> {
+    let parts = text
+        .split_once(',')
+        .and_then(|(keep, publish)| Some([Decimal(keep.trim().parse().ok()?), Decimal(publish.trim().parse().ok()?)]));
     parts.ok_or_else(|| String::from("expected two numbers, as 6.75,2.75"))
 }
 
@@ -99,127 +88,61 @@ impl NoiseFlags {
         }
     }
 
-    /// The budget, and which noise; nothing has been read yet.
-    fn source(&self, seed: Option<u64>) -> Result<Source> {
-        match (self.demonstration, seed) {
-            (true, Some(seed)) => Ok(Source::demonstration(seed)),
-            (_, None) => Source::secure(),
-            (false, Some(_)) => {
-                let problem = "would give noise that can be drawn again, and taken off: that protects nobody";
-                Err(Error::recipe(
-                    "--seed",
-                    problem,
-                    "leave it out, or add --demonstration to make a release that promises nothing",
-                ))
+    /// What is asked for, checked; nothing has been read yet.
+    pub(crate) fn asked(&self, method: Method, fanout: Option<usize>, seed: Option<u64>) -> Result<Noise> {
+        match (self.accounting, self.delta) {
+            (Some(_), _) if method == Method::Diffpart => {
+                let hint = "leave it out, or choose --method privbasis";
+                return Err(Error::recipe("--accounting", "is not for diffpart", hint));
             }
-        }
-    }
-
-    fn epsilon(&self) -> Result<Amount> {
-        match self.epsilon {
-            Some(epsilon) if epsilon.units() > 0 => Ok(epsilon),
-            Some(_) => Err(Error::recipe("--epsilon", "must be above 0", "for example 1; less protects more")),
-            None => Err(Error::recipe(
-                "--epsilon",
-                "is missing: how much may be told?",
-                "for example --epsilon 1; less protects more",
-            )),
-        }
-    }
-
-    fn diffpart(&self, fanout: Option<usize>) -> Result<diffpart::Params> {
-        for (flag, given) in [
-            ("--delta", self.delta.is_some()),
-            ("--top", self.top.is_some()),
-            ("--accounting", self.accounting.is_some()),
-        ] {
-            if given {
-                return Err(Error::recipe(flag, "is not for diffpart", "leave it out, or choose --method privbasis"));
-            }
-        }
-        let mut params = diffpart::Params::new(self.epsilon()?);
-        params.fan_out = fanout.map_or(params.fan_out, |fanout| u32::try_from(fanout).unwrap_or(u32::MAX));
-        if let Some((keep, publish)) = self.thresholds {
-            (params.keep_millionths, params.publish_millionths) = (keep, publish);
-        }
-        Ok(params)
-    }
-
-    fn privbasis(&self, fanout: Option<usize>) -> Result<privbasis::Params> {
-        for (flag, given) in [("--fanout", fanout.is_some()), ("--thresholds", self.thresholds.is_some())] {
-            if given {
-                return Err(Error::recipe(flag, "is not for privbasis", "leave it out, or choose --method diffpart"));
-            }
-        }
-        let one = Amount::from_units(Amount::UNITS);
-        if self.delta.is_some_and(|delta| delta.units() == 0 || delta >= one) {
-            let hint = "for example 1e-6; or leave it out, for the pure accounting";
-            return Err(Error::recipe("--delta", "must be above 0 and below 1", hint));
-        }
-        let delta = match (self.accounting, self.delta) {
             (Some(AccountingChoice::Pure), Some(_)) => {
-                return Err(Error::recipe(
-                    "--delta",
-                    "has no place in the pure accounting",
-                    "leave out one of the two",
-                ));
+                let problem = "has no place in the pure accounting";
+                return Err(Error::recipe("--delta", problem, "leave out one of the two"));
             }
             (Some(AccountingChoice::Approximate), None) => {
                 let hint = "for example --delta 1e-6, well below one in the number of records";
                 return Err(Error::recipe("--accounting", "approximate needs a --delta", hint));
             }
-            (_, delta) => delta,
+            _ => {}
+        }
+        let written = noise::Written {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            top: self.top,
+            universe: self.universe.clone(),
+            fanout: fanout.map(|fanout| u32::try_from(fanout).unwrap_or(u32::MAX)),
+            thresholds: self.thresholds,
+            demonstration: Some(self.demonstration),
+            seed,
         };
-        Ok(privbasis::Params::new(self.epsilon()?, delta, self.top.unwrap_or(TOP)))
+        noise::resolve(method, &written)
     }
 }
 
-/// What is asked for, checked.
-enum Asked {
-    DiffPart(diffpart::Params),
-    PrivBasis(privbasis::Params),
-}
-
 /// `disjoin protect` by a method that adds noise.
-pub(crate) fn protect(
-    method: NoiseMethod,
-    (flags, fanout): (&NoiseFlags, Option<usize>),
-    seed: Option<u64>,
-    (file, out): (&Path, &Path),
-    input: &Input,
-    talk: &Talk,
-) -> Result<Outcome> {
-    let asked = match method {
-        NoiseMethod::DiffPart => Asked::DiffPart(flags.diffpart(fanout)?),
-        NoiseMethod::PrivBasis => Asked::PrivBasis(flags.privbasis(fanout)?),
-    };
-    let mut source = flags.source(seed)?;
+pub(crate) fn protect(file: &Path, out: &Path, asked: &Noise, input: &Input, talk: &Talk) -> Result<Outcome> {
     let destination = Destination::check(out)?;
     destination.check_outside(file)?;
-    let listed = flags.universe.as_deref().map(read_items).transpose()?;
     let (data, intake) = input.read(file, talk)?;
-    let known = match (&listed, &flags.universe) {
-        (Some(listed), Some(path)) => Known::listed(&data, listed, &Place::file(path.display().to_string()))?,
-        _ => {
-            talk.warn(
-                "which items there are is taken from the data, and assumed to be public: the claim says so; \
-                 list them with --universe",
-            );
-            Known::occurring(&data)
-        }
-    };
+    if asked.universe.is_none() {
+        talk.warn(
+            "which items there are is taken from the data, and assumed to be public: the claim says so; \
+             list them with --universe",
+        );
+    }
     talk.step("adding noise");
-    let Made { release, claim } = match asked {
-        Asked::DiffPart(params) => diffpart::diffpart(&known, &params, &mut source)?,
-        Asked::PrivBasis(params) => privbasis::privbasis(&known, &params, &mut source)?,
-    };
+    let (known, Made { release, claim }) = protect_noisy(asked, &data)?;
     talk.step("writing the package");
-    let package = NoisyPackage { claim: &claim, release: &release, items: &known.items, input: &intake, seed };
-    package.publish(&destination)?;
-    let rows = match release.kind {
-        Rows::Records => count(release.rows.len() as u64, "different record", "different records"),
-        Rows::Itemsets => count(release.rows.len() as u64, "itemset", "itemsets"),
+    let package = NoisyPackage {
+        claim: &claim,
+        release: &release,
+        items: &known.items,
+        input: &intake,
+        seed: asked.seed,
+        pages: &[],
     };
+    package.publish(&destination)?;
+    let rows = rows(release.kind, release.rows.len() as u64);
     talk.note(&format!("{}: {rows}, {}", claim.method, promise_of(&claim)));
     if claim.demonstration {
         talk.warn("this release promises nothing (--demonstration): do not publish it");
@@ -253,29 +176,51 @@ fn promise_of(claim: &NoisyClaim) -> String {
     }
 }
 
-/// A list of items, one a line.
-fn read_items(path: &Path) -> Result<Dictionary> {
-    let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the items", e))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        Error::input(Place::line(&name, line as u64), "is not valid UTF-8").with_hint("convert the file to UTF-8")
-    })?;
-    let mut items = Dictionary::default();
-    for (line, at) in text.strip_prefix('\u{feff}').unwrap_or(&text).lines().zip(1_u64..) {
-        let item = line.trim();
-        if item.chars().any(char::is_control) {
-            let problem = "holds a control character, where one item was expected";
-            return Err(Error::input(Place::line(&name, at), problem).with_hint("write one item a line"));
-        }
-        if !item.is_empty() {
-            items.intern(item);
-        }
+fn rows(kind: Rows, n: u64) -> String {
+    match kind {
+        Rows::Records => count(n, "different record", "different records"),
+        Rows::Itemsets => count(n, "itemset", "itemsets"),
     }
-    match items.is_empty() {
-        true => Err(Error::input(Place::file(name), "lists no item").with_hint("write one item a line")),
-        false => Ok(items),
-    }
+}
+
+/// Prints the story of a run.
+pub(crate) fn tell(story: &NoisyStory, out: &Path, talk: &Talk) -> Result<Outcome> {
+    crate::run::tell_story(story.holds, json!(story), || story_text(story, out), out, talk)
+}
+
+fn story_text(story: &NoisyStory, out: &Path) -> String {
+    let NoisyStory { claim, verdict, utility, .. } = story;
+    let mut text = String::new();
+    let mut line = |label: &str, told: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{label:<11}{told}");
+    };
+    line("protect", format!("{}: {}, {}", claim.method, rows(utility.kind, verdict.rows), promise_of(claim)));
+    line(
+        "public",
+        match claim.universe {
+            Universe::Listed => "which items there are: they are listed beside the release".into(),
+            Universe::AssumedPublic => "which items there are: taken from the data, and assumed to be known".into(),
+        },
+    );
+    line(
+        "utility",
+        format!(
+            "{:.4} of the best {} are missed; no promise covers this number",
+            utility.missed,
+            count(utility.top as u64, "itemset", "itemsets")
+        ),
+    );
+    let out = out.display();
+    let may = if story.holds { "may leave the building" } else { "must NOT leave the building" };
+    line("release", format!("{out}/release   {may}"));
+    line("report", format!("{out}/custody/report.html   for you; {out}/release/report.html   for everybody"));
+    let _ = match (story.holds, verdict.violations) {
+        (true, _) => writeln!(text, "\nThe promise holds, if noise was drawn as the ledger says."),
+        (false, 0) => writeln!(text, "\nNothing is promised: this is a demonstration."),
+        (false, _) => writeln!(text, "\nThe promise does NOT hold: the report says why."),
+    };
+    text
 }
 
 /// The release folder, if a package is that of a noisy release.

@@ -158,14 +158,8 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     args.params_without_terms().check()?;
     if let Some(MethodChoice::Noise(method)) = args.method {
         args.check_noise()?;
-        return crate::noise::protect(
-            method,
-            (&args.noise, args.recoding.fanout),
-            args.table.seed,
-            (&args.file, &args.out),
-            &args.input,
-            talk,
-        );
+        let asked = args.noise.asked(method, args.recoding.fanout, args.table.seed)?;
+        return crate::noise::protect(&args.file, &args.out, &asked, &args.input, talk);
     }
     args.noise.check_unused()?;
     if args.table.is_table() {

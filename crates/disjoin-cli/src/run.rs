@@ -61,6 +61,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         let story = story.map_err(|error| in_recipe(error, &args.recipe))?;
         return crate::recoding::tell(&story, &recipe.output.folder, talk);
     }
+    if recipe.protect.noise.is_some() {
+        let story = run::noisy::run_noisy(&recipe, &mut |stage| talk.step(stage));
+        let story = story.map_err(|error| in_recipe(error, &args.recipe))?;
+        return crate::noise::tell(&story, &recipe.output.folder, talk);
+    }
     let story = run::run(&recipe, &mut |stage| talk.step(stage)).map_err(|error| in_recipe(error, &args.recipe))?;
     tell(&story, &recipe.output.folder, talk)
 }

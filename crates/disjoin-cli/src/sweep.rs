@@ -71,7 +71,7 @@ impl From<PromiseChoice> for Promise {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let base = read_recipe(&args.recipe)?;
-    if base.protect.recoding.is_some() {
+    if base.protect.recoding.is_some() || base.protect.noise.is_some() {
         let problem = "only disassociation is swept";
         return Err(Error::recipe("protect.method", problem, "remove the key, or run each recipe by itself"));
     }

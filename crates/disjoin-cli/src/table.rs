@@ -16,7 +16,7 @@ use disjoin::publish::{
 };
 use disjoin::read::rows::{Declared, TableIntake, read_table, table_from_cells};
 use disjoin::recipe::table::Splitting;
-use disjoin::recipe::{self, recoding, table};
+use disjoin::recipe::{self, noise, recoding, table};
 use disjoin::reconstruct::background::{Estimator, Knowledge};
 use disjoin::release::criteria::Distance;
 use disjoin::release::generalized::Associations;
@@ -31,7 +31,6 @@ use sha2::{Digest, Sha256};
 use crate::Outcome;
 use crate::args::{Input, name_of};
 use crate::database;
-use crate::noise::NoiseMethod;
 use crate::run::{before_line, ending, tell_story};
 use crate::talk::{Talk, count, number, percent};
 
@@ -159,7 +158,7 @@ pub(crate) enum MethodChoice {
     Split(Splitting),
     AssociationHiding,
     Recoding(recoding::Method),
-    Noise(NoiseMethod),
+    Noise(noise::Method),
 }
 
 /// Its name on the command line.
@@ -176,13 +175,13 @@ pub(crate) fn method_parser() -> impl TypedValueParser<Value = MethodChoice> {
         .chain(split)
         .chain([ASSOCIATION_HIDING])
         .chain(recoding::Method::ALL.iter().map(|(name, _)| *name))
-        .chain(crate::noise::METHODS.iter().map(|(name, _)| *name));
+        .chain(noise::Method::ALL.iter().map(|(name, _)| *name));
     PossibleValuesParser::new(names).map(|name| {
         let split = SPLITTING.into_iter().find(|split| split.name() == name).map(MethodChoice::Split);
         let known = Method::ALL.iter().find(|(known, _)| *known == name);
         let hiding = (name == ASSOCIATION_HIDING).then_some(MethodChoice::AssociationHiding);
         let recodes = recoding::Method::ALL.iter().find(|(known, _)| *known == name);
-        let noise = crate::noise::METHODS.iter().find(|(known, _)| *known == name);
+        let noise = noise::Method::ALL.iter().find(|(known, _)| *known == name);
         split
             .or(hiding)
             .or(recodes.map(|(_, method)| MethodChoice::Recoding(*method)))

@@ -156,3 +156,107 @@ fn bad_input_is_explained_and_writes_nothing() {
             .contains("--seed")
     );
 }
+
+const RECIPE: &str = "\
+[input]
+file = \"baskets.dat\"
+[protect]
+method = \"privbasis\"
+[protect.noise]
+epsilon = 2
+delta = 1e-6
+top = 30
+universe = \"items.txt\"
+";
+
+#[test]
+fn a_recipe_says_the_same() {
+    let bench = Bench::new();
+    baskets(&bench);
+    bench.file("recipe.toml", RECIPE);
+    let told = json(&bench, &["run"], 0);
+    let claim = &told["story"]["claim"];
+    assert_eq!((claim["epsilon"].as_str(), claim["delta"].as_str()), (Some("2"), Some("0.000001")));
+    let records = told["story"]["utility"]["records"].as_u64().unwrap();
+    assert_eq!(told["story"]["utility"]["top"].as_u64(), Some(30));
+    assert!(bench.good(&["verify", "out"]).0.contains("The promise holds"));
+
+    // The public page tells the promise and the ledger, and nothing that was counted in the original.
+    let read = |file: &str| fs::read_to_string(bench.at("out").join(file)).unwrap();
+    let (inside, public) = (read("custody/report.html"), read("release/report.html"));
+    let thousands = format!("{},{:03} records", records / 1000, records % 1000);
+    assert!(inside.contains(&thousands) && inside.contains("does not cover these numbers"), "{thousands}");
+    for word in ["epsilon = 2", "number of items", "universe.txt", "what may be spent"] {
+        assert!(public.contains(word), "{word}");
+    }
+    for word in [&thousands, &records.to_string(), "missed", "seconds", "sha256", "baskets"] {
+        assert!(!public.contains(word), "{word}");
+    }
+    assert!(read("custody/report.md").contains("missed") && read("custody/report.json").contains("\"missed\""));
+
+    // A demonstration draws what the flags draw, and is told to promise nothing.
+    bench.file("demo.toml", RECIPE.to_owned() + "demonstration = true\nseed = 7\n[output]\nfolder = \"demo\"\n");
+    let demo = bench.run(&["run", "demo.toml"]);
+    assert_eq!(demo.status.code(), Some(1), "{}", text(&demo.stderr));
+    assert!(text(&demo.stdout).contains("Nothing is promised") && text(&demo.stdout).contains("must NOT leave"));
+    let flags = ["--universe", "items.txt", "--demonstration", "--seed", "7", "-o", "flags"];
+    bench.good(&[&PRIVBASIS[..], &flags].concat());
+    for file in ["data.jsonl", "claim.json", "universe.txt"] {
+        let of = |out: &str| fs::read(bench.at(out).join("release").join(file)).unwrap();
+        assert_eq!(of("demo"), of("flags"), "{file}");
+    }
+    assert!(fs::read_to_string(bench.at("demo/release/report.html")).unwrap().contains("Nothing is promised"));
+
+    // The other method, by its own keys; defaults are told.
+    let diffpart = "[protect]\nmethod = \"diffpart\"\n[protect.noise]\nepsilon = \"40\"\nfanout = 5\n";
+    bench.file("diffpart.toml", format!("{diffpart}[input]\nfile = \"baskets.dat\"\n[output]\nfolder = \"records\"\n"));
+    let (checked, _) = bench.good(&["recipe", "check", "diffpart.toml"]);
+    assert!(checked.contains("[protect.noise]") && checked.contains("6.75"), "{checked}");
+    let (shown, _) = bench.good(&["run", "diffpart.toml"]);
+    assert!(shown.contains("assumed to be known") && shown.contains("may leave"), "{shown}");
+    assert!(fs::read_to_string(bench.at("records/release/report.html")).unwrap().contains("parts of parts"));
+}
+
+#[test]
+fn a_bad_recipe_is_explained_with_its_key_and_line() {
+    let bench = Bench::new();
+    baskets(&bench);
+    let cases: [(&str, &str, &[&str]); 17] = [
+        ("epsilon = 2", "epsilon = -1", &["recipe.toml:6", "epsilon", "expected a number"]),
+        ("epsilon = 2", "epsilon = 0.0", &["recipe.toml:6", "protect.noise.epsilon", "above 0"]),
+        ("epsilon = 2", "epsilon = \"lots\"", &["recipe.toml:6", "epsilon", "expected a number"]),
+        ("epsilon = 2", "epsilon = true", &["recipe.toml:6", "epsilon", "expected a number"]),
+        ("epsilon = 2", "epsilon = 0.1234567890123", &["recipe.toml:6", "epsilon", "twelve digits"]),
+        ("epsilon = 2\n", "", &["recipe.toml:5", "protect.noise.epsilon", "missing"]),
+        ("delta = 1e-6", "delta = 1", &["recipe.toml:7", "protect.noise.delta", "below 1"]),
+        ("top = 30", "top = 0", &["recipe.toml:8", "protect.noise.top", "between 1"]),
+        ("top = 30", "fanout = 3", &["recipe.toml:8", "protect.noise.fanout", "diffpart"]),
+        ("top = 30", "seed = 3", &["recipe.toml:8", "protect.noise.seed", "protects nobody", "demonstration = true"]),
+        ("top = 30", "demonstration = true", &["recipe.toml:8", "protect.noise.demonstration", "seed = 1"]),
+        ("[protect.noise]", "k = 5\n[protect.noise]", &["recipe.toml:5", "protect.k", "privbasis"]),
+        ("[protect.noise]", "fanout = 5\n[protect.noise]", &["recipe.toml:5", "protect.fanout", "[protect.noise]"]),
+        ("privbasis", "coat", &["recipe.toml", "protect.noise", "privbasis"]),
+        (
+            "[input]",
+            "[measure.at_most]\nitemsets_lost = 0.5\n[input]",
+            &["recipe.toml:1", "measure.at_most", "promise"],
+        ),
+        ("[input]", "[output]\nformat = \"parquet\"\n[input]", &["recipe.toml:2", "output.format"]),
+        ("[input]", "[table]\nquasi = [\"i0\"]\n[input]", &["protect.method", "not for tables"]),
+    ];
+    for (from, to, words) in cases {
+        bench.file("recipe.toml", RECIPE.replacen(from, to, 1));
+        for verb in [&["recipe", "check"][..], &["run"]] {
+            let said = bench.bad(verb);
+            for word in words {
+                assert!(said.contains(word), "{to}: {said} lacks {word}");
+            }
+        }
+    }
+    // What only the data can tell stands in the recipe, too.
+    let diffpart = "method = \"diffpart\"\n[protect.noise]\nepsilon = 1\nthresholds = [1, 1]\n";
+    bench.file("recipe.toml", format!("[input]\nfile = \"baskets.dat\"\n[protect]\n{diffpart}"));
+    let said = bench.bad(&["run"]);
+    assert!(said.contains("recipe.toml:7: protect.noise.thresholds") && !said.contains("--"), "{said}");
+    assert!(bench.bad(&["sweep", "recipe.toml", "-k", "2,3", "-o", "swept"]).contains("only disassociation"));
+}

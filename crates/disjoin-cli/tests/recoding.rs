@@ -187,7 +187,10 @@ fn constraints_go_all_the_way() {
     // Verbs of other forms say what this is, and what is known of it.
     for args in [&["explain", "coat"][..], &["repair", "coat", "-o", "x"], &["reconstruct", "coat", "-o", "x"]] {
         let said = bench.bad(args);
-        assert!(said.contains("recoded transactions") && said.contains("disjoin verify, attack, measure, query"), "{said}");
+        assert!(
+            said.contains("recoded transactions") && said.contains("disjoin verify, attack, measure, query"),
+            "{said}"
+        );
     }
     // Any number of threads, the same bytes.
     let more = ["-k", "2", "--privacy", "privacy.txt", "--utility", "utility.txt", "--threads", "1"];

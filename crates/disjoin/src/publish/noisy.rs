@@ -1,7 +1,7 @@
 //! The package of a noisy release: what leaves, and what is kept.
 //!
 //! Promises:   release/ holds claim.json, data.jsonl and, if the items are listed, universe.txt. custody/ holds what was read, and
-//!             the seed of a demonstration
+//!             the seed of a demonstration. Runs add reports to both
 //! Checked by: `crates/disjoin-cli/tests/noise.rs`
 
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::destination::{Destination, Part, Staging};
-use super::package::write_bytes;
+use super::package::{Page, write_bytes};
 use crate::data::Dictionary;
 use crate::error::{Error, Result};
 use crate::read::Intake;
@@ -31,6 +31,8 @@ pub struct NoisyPackage<'a> {
     pub input: &'a Intake,
     /// Where noise started, in a demonstration.
     pub seed: Option<u64>,
+    /// Reports about it.
+    pub pages: &'a [Page],
 }
 
 /// How a noisy release was made: custody.json.
@@ -73,6 +75,9 @@ impl NoisyPackage<'_> {
             NoisyCustody { format: FORMAT, version: VERSION, form: FORM, made_by, seed, input, method, parameters };
         let mut text = serde_json::to_string_pretty(&custody).map_err(|_| Error::Internal("custody is always JSON"))?;
         text.push('\n');
+        for page in self.pages {
+            write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
+        }
         write_bytes(staging, Part::Custody, "custody.json", text.as_bytes())
     }
 }

@@ -10,6 +10,7 @@ mod documents;
 pub mod extract;
 mod hierarchy;
 mod interest;
+mod items;
 mod jsonl;
 mod long;
 #[cfg(feature = "parquet")]
@@ -39,6 +40,7 @@ pub use columns::{Column, Role, columns};
 pub use documents::documents;
 pub use hierarchy::{HierarchyStyle, hierarchy, hierarchy_terms, rooted_hierarchy, write_hierarchy};
 pub use interest::interest;
+pub use items::items;
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! `recipe.toml` is read in two steps: as written ([`written`]), where every key may be missing, and resolved ([`Recipe`]),
 //! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
+pub mod noise;
 pub mod recoding;
 pub mod resolve;
 pub mod table;
@@ -81,6 +82,9 @@ pub struct Protect {
     /// If terms are recoded instead: how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recoding: Option<recoding::Recoding>,
+    /// If noise is added instead: how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<noise::Noise>,
 }
 
 /// What to try against it.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::written::{self, Promised, Written, parse, place_of};
-use super::{AtMost, Attack, Input, Measure, Output, Protect, Recipe, Repair, recoding, table};
+use super::{AtMost, Attack, Input, Measure, Output, OutputFormat, Protect, Recipe, Repair, noise, recoding, table};
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
@@ -51,6 +51,14 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
         other => other,
     };
     protect.params().check().map_err(in_recipe)?;
+    protect.noise = noise::noise(&written.protect).map_err(|error| match noise::as_key(error) {
+        Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
+        other => other,
+    })?;
+    if let Some(noise) = &mut protect.noise {
+        noise.start_at(folder);
+        refuse_beside_noise(written, &refuse)?;
+    }
     match &mut protect.recoding {
         Some(recoding) => {
             recoding.start_at(folder);
@@ -67,6 +75,7 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
                 }
             }
         }
+        None if protect.noise.is_some() => {}
         None => {
             for (key, is_given) in recoding::own(&written.protect) {
                 if is_given {
@@ -171,6 +180,21 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
     })
 }
 
+/// What other sections say that has no meaning for methods that add noise.
+fn refuse_beside_noise(written: &Written, refuse: &dyn Fn(&str, &str, &str) -> Error) -> Result<()> {
+    if written.table.is_some() {
+        return Err(refuse("protect.method", "is for sets of terms, not for tables", "remove it, or [table]"));
+    }
+    if written.output.format == Some(OutputFormat::Parquet) {
+        return Err(refuse("output.format", "noisy releases are data.jsonl", "remove the key"));
+    }
+    if written.measure.at_most != written::AtMost::default() {
+        let problem = "would choose among releases by what is counted in the data, which the promise does not cover";
+        return Err(refuse("measure.at_most", problem, "remove it; the report in custody tells the measures"));
+    }
+    Ok(())
+}
+
 /// The key of the recipe for a parameter that the method names as a flag.
 fn key_of(flag: &str) -> &'static str {
     match flag {
@@ -223,6 +247,8 @@ pub fn protect(written: &written::Protect) -> Protect {
         utility: written.utility.as_ref().map(PathBuf::from),
         weights: written.weights.as_ref().map(PathBuf::from),
         recoding: recoding::recoding(written, k, m),
+        // It cannot be said without an epsilon: see `resolve`.
+        noise: None,
     }
 }
 

@@ -64,6 +64,7 @@ file = {file}
 [protect]
 # disassociation keeps all terms and cuts links. Others recode terms: apriori, lra or vpa (with hierarchy = \"tree.csv\" or fanout = 10),
 # coat or pcta (with privacy = \"privacy.txt\"), suppression, suppression-partial; most of the keys below are not theirs.
+# privbasis or diffpart add noise (with epsilon = 1 in [protect.noise]); none of the keys below is theirs.
 # method = \"disassociation\"
 # Everybody hides in a crowd of k ...
 k = {k}

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
-use super::{OutputFormat, recoding, table};
+use super::{OutputFormat, noise, recoding, table};
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -110,6 +110,8 @@ pub struct Protect {
     pub max_suppressed: Option<f64>,
     /// coat and pcta: whether to suppress more than that where it must be.
     pub force: Option<bool>,
+    /// diffpart and privbasis: how noise is added.
+    pub noise: Option<noise::Written>,
 }
 
 /// A method of protection.
@@ -132,13 +134,17 @@ pub enum Method {
     Coat,
     /// Privacy constraints by the cheapest generalisation of any of their terms.
     Pcta,
+    /// Differential privacy: a bag of records that nobody has.
+    Diffpart,
+    /// Differential privacy: the most frequent itemsets with noisy supports.
+    Privbasis,
 }
 
 impl Method {
     /// The same among those that recode terms, if it is one.
     pub(super) fn recoding(self) -> Option<recoding::Method> {
         match self {
-            Method::Disassociation => None,
+            Method::Disassociation | Method::Diffpart | Method::Privbasis => None,
             Method::Apriori => Some(recoding::Method::Apriori),
             Method::Lra => Some(recoding::Method::Lra),
             Method::Vpa => Some(recoding::Method::Vpa),
@@ -146,6 +152,15 @@ impl Method {
             Method::SuppressionPartial => Some(recoding::Method::SuppressionPartial),
             Method::Coat => Some(recoding::Method::Coat),
             Method::Pcta => Some(recoding::Method::Pcta),
+        }
+    }
+
+    /// The same among those that add noise, if it is one.
+    pub(super) fn noise(self) -> Option<noise::Method> {
+        match self {
+            Method::Diffpart => Some(noise::Method::Diffpart),
+            Method::Privbasis => Some(noise::Method::Privbasis),
+            _ => None,
         }
     }
 }

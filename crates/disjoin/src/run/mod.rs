@@ -6,6 +6,7 @@
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
+pub mod noisy;
 pub mod recoded;
 pub mod split;
 pub mod stream;
@@ -37,7 +38,7 @@ use crate::verify;
 /// Runs a recipe and writes its package; `tell` hears of every stage before it begins.
 pub fn run(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Story> {
     refuse_table(recipe)?;
-    refuse_recoding(recipe)?;
+    refuse_others(recipe)?;
     let destination = Destination::check(&recipe.output.folder)?;
     destination.check_outside(&recipe.input.file)?;
     tell("reading the data");
@@ -53,11 +54,11 @@ fn refuse_table(recipe: &Recipe) -> Result<()> {
     }
 }
 
-/// Recoded transactions go another way: [`recoded::run_recoded`].
-fn refuse_recoding(recipe: &Recipe) -> Result<()> {
-    match recipe.protect.recoding {
-        None => Ok(()),
-        Some(_) => Err(Error::recipe("protect.method", "this is done with disassociation only", "remove the key")),
+/// Recoded transactions and noise go other ways: [`recoded::run_recoded`], [`noisy::run_noisy`].
+fn refuse_others(recipe: &Recipe) -> Result<()> {
+    match recipe.protect.recoding.is_some() || recipe.protect.noise.is_some() {
+        false => Ok(()),
+        true => Err(Error::recipe("protect.method", "this is done with disassociation only", "remove the key")),
     }
 }
 

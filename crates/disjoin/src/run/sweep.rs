@@ -102,7 +102,7 @@ pub fn id(recipe: &Recipe, input_sha256: &str) -> String {
 
 /// Goes the whole way with one recipe, and writes nothing.
 pub fn row(recipe: &Recipe, data: &Dataset, input_sha256: &str) -> Result<Row> {
-    super::refuse_recoding(recipe)?;
+    super::refuse_others(recipe)?;
     let mut clock = Clock { seconds: Vec::new() };
     let made = make(recipe, data, &mut clock, &mut |_| {})?;
     let last = made.rounds.last().map(|round| &round.attacks);

@@ -25,7 +25,7 @@ use super::{Distance, GroupTable, Step, Table, Trace, View};
 use crate::data::{RecordId, TermId, supports};
 use crate::generate::stream;
 
-/// At least so many groups are made up, and at least [`EACH`] for each real one.
+/// At least so many groups are made up, and at least twice as many as there are real ones.
 pub const MOCKS: usize = 300;
 const EACH: usize = 2;
 

@@ -67,7 +67,8 @@ impl Params {
         Params { epsilon, delta, top, shares: None }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses what has no meaning.
+    pub fn check(&self) -> Result<()> {
         if self.top == 0 || self.top > MOST_TOP {
             let problem = format!("must be between 1 and {MOST_TOP}");
             return Err(Error::recipe("--top", problem, "for example 100"));

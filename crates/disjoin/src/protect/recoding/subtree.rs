@@ -60,7 +60,7 @@ impl<'a> Recoded<'a> {
         }
         let mut sum = 0;
         for end in &mut term_ends {
-            // Where the next record of the position goes, for now.
+            // Until all are in, where the next record of the position goes.
             sum += std::mem::replace(end, sum);
         }
         let mut of_terms = vec![0; positions.len()];

@@ -3,10 +3,10 @@
 //! Paper:      shao2017, definition 5.2; the bookkeeping is ours
 //! Promises:   [`Gaps::best`] is the group with the largest gap, as sorting every group anew would find it; ties go to rows
 //!             before columns, and to smaller numbers
-//! Assumes:    cells only shrink or vanish. If no cell of a group moved by more than d since its gaps were computed, its gap
-//!             is at most d more than that of the same cells then: groups whose bound is below the best are left alone.
-//!             This is what makes the attacks incremental: almost all groups have a cell that moved, but few gaps can
-//!             have become the largest. If all cells of a group shrink alike, so does its bound
+//! Assumes:    cells only shrink or vanish. The largest gap of a group then grows by no more than what the one cell below it
+//!             moved since gaps were computed, any other gap, and one of 0 below all, by no more than what some cell moved:
+//!             groups whose bound is below the best are left alone. This is what makes the attacks incremental: almost all groups have a cell
+//!             that moved, but few gaps can have become the largest. If all cells of a group shrink alike, so does its bound
 //! Cost:       O(rows + columns) for each elimination, and a pass over each group that comes into question
 //! Checked by: tests/semantic.rs: the literal loops, which sort all groups each time, on random tables with ties
 
@@ -35,18 +35,29 @@ pub(super) struct Gaps {
     left_in_row: Vec<usize>,
     left_in_column: Vec<usize>,
     groups: Vec<Group>,
-    /// For each group the largest gap that it had then, without the cells that vanished since, or more; minus infinity if
-    /// there is none.
-    gaps: Vec<f64>,
-    /// For each group the most that a cell of it shrank since, or more; 0 if nothing happened to it.
-    moved: Vec<f64>,
+    /// What is known of each group's gaps.
+    bounds: Bounds,
     /// For each group by what all its cells were multiplied since, apart from that.
     scales: Vec<f64>,
-    /// Groups whose largest cell must stay, until the next elimination.
-    barred: Vec<(usize, f64)>,
+    /// Groups whose largest cell must stay, until the next elimination, with their largest gaps and the next ones.
+    barred: Vec<(usize, f64, f64)>,
     /// For each block of groups the largest bound.
     tops: Vec<f64>,
     sorted: Vec<f64>,
+}
+
+/// What the largest gap of each group can be now. Behind the last there are some without a gap: blocks are whole.
+struct Bounds {
+    /// The largest gap that it had then; minus infinity if it has none, or lost one of the two cells beside it since.
+    gaps: Vec<f64>,
+    /// The place of the cell below that gap.
+    below: Vec<u32>,
+    /// How far that cell shrank since, or more.
+    below_moved: Vec<f64>,
+    /// The largest of the other gaps, without the cells that vanished since, or more; minus infinity if there is no gap.
+    others: Vec<f64>,
+    /// The most that a cell of it shrank since, or more; 0 if nothing happened to it.
+    moved: Vec<f64>,
 }
 
 /// A group as it was when its gap was computed.
@@ -55,8 +66,6 @@ struct Group {
     order: Vec<u32>,
     /// How many cells there were below the gap, the lowest such gap if there are several.
     n_lower: usize,
-    /// The largest gap but for that below the topmost cell.
-    second: f64,
     /// The largest cell, and the first place that has it.
     largest: (f64, usize),
 }
@@ -74,7 +83,7 @@ impl Gaps {
     pub(super) fn new(table: &Table, weigh: &impl Fn(usize, &[u32], &mut Vec<f64>)) -> Self {
         let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
         let group =
-            |size: usize| Group { order: (0..size as u32).collect(), n_lower: 0, second: 0.0, largest: (0.0, 0) };
+            |size: usize| Group { order: (0..size as u32).collect(), n_lower: 0, largest: (0.0, 0) };
         let mut gaps = Gaps {
             n_rows,
             n_columns,
@@ -83,8 +92,7 @@ impl Gaps {
             left_in_row: vec![n_columns; n_rows],
             left_in_column: vec![n_rows; n_columns],
             groups: (0..n_rows + n_columns).map(|id| group(if id < n_rows { n_columns } else { n_rows })).collect(),
-            gaps: vec![f64::NEG_INFINITY; n_rows + n_columns],
-            moved: vec![0.0; n_rows + n_columns],
+            bounds: Bounds::new(n_rows + n_columns),
             scales: vec![1.0; n_rows + n_columns],
             barred: Vec::new(),
             tops: Vec::new(),
@@ -96,8 +104,9 @@ impl Gaps {
 
     /// The mean of all groups' largest gaps; those without one count as 0. Nothing may have been eliminated yet.
     pub(super) fn mean(&self) -> f64 {
-        let sum: f64 = self.gaps.iter().map(|gap| gap.max(0.0)).sum();
-        if self.gaps.is_empty() { 0.0 } else { sum / self.gaps.len() as f64 }
+        let gaps = &self.bounds.gaps[..self.groups.len()];
+        let sum: f64 = gaps.iter().map(|gap| gap.max(0.0)).sum();
+        if gaps.is_empty() { 0.0 } else { sum / gaps.len() as f64 }
     }
 
     pub(super) fn left_in_row(&self, row: usize) -> usize {
@@ -111,11 +120,10 @@ impl Gaps {
     /// The group with the largest gap of those whose largest cell may go: it is the last of neither its row nor its column.
     pub(super) fn best(&mut self, weigh: &impl Fn(usize, &[u32], &mut Vec<f64>)) -> Option<Best> {
         self.tops.clear();
-        let blocks = self.gaps.chunks(BLOCK).zip(self.moved.chunks(BLOCK));
-        self.tops.extend(blocks.map(|(gaps, moved)| top_bound(gaps, moved)));
+        self.tops.extend((0..self.bounds.gaps.len() / BLOCK).map(|block| self.bounds.top(block)));
         loop {
             let (bound, group) = self.largest()?;
-            if self.moved[group] > 0.0 {
+            if self.bounds.moved[group] > 0.0 {
                 self.compute(group, weigh);
                 self.look_again(group);
                 continue;
@@ -125,55 +133,63 @@ impl Gaps {
             if self.left_in_row[row] >= 2 && self.left_in_column[column] >= 2 {
                 return Some(Best { gap: bound, row, column });
             }
-            self.barred.push((group, bound));
-            self.gaps[group] = f64::NEG_INFINITY;
+            let Bounds { gaps, others, .. } = &mut self.bounds;
+            self.barred.push((group, gaps[group], others[group]));
+            (gaps[group], others[group]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
             self.look_again(group);
         }
     }
 
     /// The largest bound, and the first group that has it; none if there is none above minus infinity.
     fn largest(&self) -> Option<(f64, usize)> {
-        let best = self.tops.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+        let best = self.tops.iter().copied().fold(f64::NEG_INFINITY, larger);
         let block = self.tops.iter().position(|&top| top == best && best > f64::NEG_INFINITY)?;
-        let groups = block * BLOCK..self.gaps.len();
-        groups.into_iter().find(|&group| self.gaps[group] + self.moved[group] == best).map(|group| (best, group))
+        let mut groups = block * BLOCK..self.groups.len();
+        groups.find(|&group| self.bounds.of(group) == best).map(|group| (best, group))
     }
 
     /// Finds the largest bound of a block anew, of whose groups one changed.
     fn look_again(&mut self, group: usize) {
         let block = group / BLOCK;
-        let groups = block * BLOCK..self.gaps.len().min((block + 1) * BLOCK);
-        self.tops[block] = top_bound(&self.gaps[groups.clone()], &self.moved[groups]);
+        self.tops[block] = self.bounds.top(block);
     }
 
     /// The cells of a group that are below its largest gap as it is now, by place.
     pub(super) fn lower(&mut self, group: usize, weigh: &impl Fn(usize, &[u32], &mut Vec<f64>)) -> &[u32] {
-        if self.moved[group] > 0.0 {
+        if self.bounds.moved[group] > 0.0 {
             self.compute(group, weigh);
         }
         let group = &self.groups[group];
         &group.order[..group.n_lower]
     }
 
-    /// All cells of a group were multiplied by a factor, and are these now, by place. So were its gaps, and what its cells
-    /// moved: it need not be computed anew.
-    pub(super) fn scale(&mut self, id: usize, factor: f64, now: impl Iterator<Item = f64>) {
-        let group = &mut self.groups[id];
-        group.second *= factor;
+    /// All cells of a group were multiplied by a factor, and so were its gaps, and what its cells moved: it need not be
+    /// computed anew. By place, the cells are now these distances times these shares times `share`.
+    pub(super) fn scale(&mut self, id: usize, factor: f64, distances: &[f64], shares: &[f64], share: f64) {
         self.scales[id] *= factor;
-        self.gaps[id] *= factor;
         // Rounding is by parts of the cells here, not of their differences.
-        self.moved[id] = self.moved[id] * factor + LEAST * (1.0 + group.largest.0);
-        let (then, scales, moved) = self.across(id);
-        for (((&then, &scale), moved), now) in then.iter().zip(scales).zip(moved).zip(now) {
-            *moved = further(*moved, f64::from(then) * scale - now);
+        self.bounds.scale(id, factor, LEAST * (1.0 + self.groups[id].largest.0));
+        let Across { then, scales, below, below_moved, moved, place } = self.across(id);
+        let shrunk = |then: f32, scale: f64, distance: f64, of_other: f64| {
+            f64::from(then) * scale - distance * share * of_other
+        };
+        let cells = then.iter().zip(scales).zip(distances).zip(shares);
+        for ((((&then, &scale), &distance), &of_other), moved) in cells.zip(moved) {
+            *moved = further(*moved, shrunk(then, scale, distance, of_other));
+        }
+        // Few groups have their largest gap just above this cell: they are looked for several at once.
+        for (first, some) in (0..).step_by(BLOCK).zip(below.chunks(BLOCK)).filter(|(_, some)| some.contains(&place)) {
+            for at in (first..).zip(some).filter(|(_, below)| **below == place).map(|(at, _)| at) {
+                let shrunk = shrunk(then[at], scales[at], distances[at], shares[at]);
+                below_moved[at] = further(below_moved[at], shrunk);
+            }
         }
     }
 
     /// Some cells of a group became smaller, by so much at most; `to` makes them so and says what they are now.
     pub(super) fn shrink(&mut self, id: usize, places: &[u32], mut to: impl FnMut(usize) -> (f64, f64)) {
         let mut most = 0.0;
-        let (then, scales, moved) = self.across(id);
+        let Across { then, scales, below, below_moved, moved, place: itself } = self.across(id);
         for &place in places {
             let place = place as usize;
             // Those that are unknown inherit in vain.
@@ -182,28 +198,37 @@ impl Gaps {
             }
             let (before, now) = to(place);
             most = further(most, before - now);
-            moved[place] = further(moved[place], f64::from(then[place]) * scales[place] - now);
+            let shrunk = f64::from(then[place]) * scales[place] - now;
+            moved[place] = further(moved[place], shrunk);
+            if below[place] == itself {
+                below_moved[place] = further(below_moved[place], shrunk);
+            }
         }
-        self.moved[id] += most;
+        self.bounds.moved[id] += most;
+        self.bounds.below_moved[id] += most;
     }
 
-    /// What the groups that cross a group knew of its cells, how they were scaled since, and how far they moved.
-    fn across(&mut self, id: usize) -> (&[f32], &[f64], &mut [f64]) {
+    /// The groups that cross a group.
+    fn across(&mut self, id: usize) -> Across<'_> {
         let (n_rows, n_columns) = (self.n_rows, self.n_columns);
-        match id.checked_sub(n_rows) {
-            None => {
-                (&self.of_columns[id * n_columns..][..n_columns], &self.scales[n_rows..], &mut self.moved[n_rows..])
-            }
-            Some(column) => {
-                (&self.of_rows[column * n_rows..][..n_rows], &self.scales[..n_rows], &mut self.moved[..n_rows])
-            }
+        let (then, crossing, place) = match id.checked_sub(n_rows) {
+            None => (&self.of_columns[id * n_columns..][..n_columns], n_rows..n_rows + n_columns, id),
+            Some(column) => (&self.of_rows[column * n_rows..][..n_rows], 0..n_rows, column),
+        };
+        Across {
+            then,
+            scales: &self.scales[crossing.clone()],
+            below: &self.bounds.below[crossing.clone()],
+            below_moved: &mut self.bounds.below_moved[crossing.clone()],
+            moved: &mut self.bounds.moved[crossing],
+            place: place as u32,
         }
     }
 
     /// Takes a cell out.
     pub(super) fn eliminate(&mut self, row: usize, column: usize) {
-        for (group, gap) in self.barred.drain(..) {
-            self.gaps[group] = gap;
+        for (group, gap, others) in self.barred.drain(..) {
+            (self.bounds.gaps[group], self.bounds.others[group]) = (gap, others);
         }
         self.of_columns[row * self.n_columns + column] = f32::NAN;
         self.of_rows[column * self.n_rows + row] = f32::NAN;
@@ -226,20 +251,16 @@ impl Gaps {
         let is_left = |other: &&u32| !then(**other).is_nan();
         let above = group.order[rank..].iter().find(is_left);
         let below = group.order[..rank].iter().rev().find(is_left);
-        match (below, above) {
-            // Two gaps became one.
-            (Some(&below), Some(&above)) => {
-                let gap = (then(above) - then(below) * (1.0 - 3.0 * COARSE)) * self.scales[id];
-                self.gaps[id] = self.gaps[id].max(gap);
-                group.second = group.second.max(gap);
-            }
-            // Without its topmost cell a group has lost the gap below it.
-            (Some(_), None) if rank == group.order.len() - 1 && rank == group.n_lower => {
-                self.gaps[id] = group.second;
-            }
-            _ => {}
+        // Two gaps became one.
+        if let (Some(&below), Some(&above)) = (below, above) {
+            let gap = (then(above) - then(below) * (1.0 - 3.0 * COARSE)) * self.scales[id];
+            self.bounds.others[id] = self.bounds.others[id].max(gap);
         }
-        self.moved[id] = self.moved[id].max(LEAST);
+        // The largest gap is gone with the cell above or below it; what became of it is among the others.
+        if rank == group.n_lower || rank + 1 == group.n_lower {
+            self.bounds.gaps[id] = f64::NEG_INFINITY;
+        }
+        self.bounds.moved[id] = self.bounds.moved[id].max(LEAST);
     }
 
     /// Sorts a group and finds its largest gap.
@@ -263,56 +284,104 @@ impl Gaps {
         group.order.truncate(n);
         sort_nearly_sorted(&mut self.sorted, &mut group.order);
         let sorted = &self.sorted;
-        // The topmost gap apart: the other ones are asked for when the topmost cell goes.
-        let topmost = match sorted[..] {
-            [.., below, above] => above - below,
-            _ => f64::NEG_INFINITY,
-        };
-        let others = largest_gap(&sorted[..n.saturating_sub(1)]);
-        (self.gaps[id], group.second) = if topmost > others { (topmost, others) } else { (others, others) };
-        let is_largest = |pair: &[f64]| pair[1] - pair[0] == others;
-        let lowest = || sorted.windows(2).position(is_largest).map_or(0, |rank| rank + 1);
-        group.n_lower = if topmost > others { n - 1 } else { lowest() };
+        let gap = largest_gap(sorted);
+        let is_largest = |pair: &[f64]| pair[1] - pair[0] == gap;
+        group.n_lower = sorted.windows(2).position(is_largest).map_or(0, |rank| rank + 1);
+        self.bounds.gaps[id] = gap;
+        self.bounds.below[id] = group.n_lower.checked_sub(1).map_or(u32::MAX, |rank| group.order[rank]);
+        // A cell may fall below all others: the gap above it is then new, and at most what it moved.
+        let least = if n < 2 { f64::NEG_INFINITY } else { 0.0 };
+        let (lower, upper) = sorted.split_at(group.n_lower);
+        self.bounds.others[id] = larger(least, larger(largest_gap(lower), largest_gap(upper)));
         group.largest = sorted.last().map_or((0.0, 0), |&largest| {
             let n_below = sorted.iter().rposition(|&cell| cell < largest).map_or(0, |rank| rank + 1);
             (largest, group.order[n_below] as usize)
         });
         self.scales[id] = 1.0;
-        self.moved[id] = 0.0;
+        (self.bounds.moved[id], self.bounds.below_moved[id]) = (0.0, 0.0);
+    }
+}
+
+/// What the groups that cross a group knew of its cells, each of which is at the same place in its group.
+struct Across<'a> {
+    then: &'a [f32],
+    scales: &'a [f64],
+    below: &'a [u32],
+    below_moved: &'a mut [f64],
+    moved: &'a mut [f64],
+    place: u32,
+}
+
+impl Bounds {
+    fn new(n_groups: usize) -> Self {
+        let n = n_groups.next_multiple_of(BLOCK);
+        Bounds {
+            gaps: vec![f64::NEG_INFINITY; n],
+            below: vec![u32::MAX; n],
+            below_moved: vec![0.0; n],
+            others: vec![f64::NEG_INFINITY; n],
+            moved: vec![0.0; n],
+        }
+    }
+
+    /// No gap of the group is larger.
+    fn of(&self, group: usize) -> f64 {
+        larger(self.gaps[group] + self.below_moved[group], self.others[group] + self.moved[group])
+    }
+
+    /// The largest bound of a block.
+    fn top(&self, block: usize) -> f64 {
+        let Bounds { gaps, below_moved, others, moved, .. } = self;
+        let [gaps, below_moved, others, moved] = [gaps, below_moved, others, moved]
+            .map(|of_groups| of_groups[block * BLOCK..][..BLOCK].as_chunks::<LANES>().0.iter());
+        let mut best = [f64::NEG_INFINITY; LANES];
+        for (((gaps, below_moved), others), moved) in gaps.zip(below_moved).zip(others).zip(moved) {
+            for lane in 0..LANES {
+                let bound = larger(gaps[lane] + below_moved[lane], others[lane] + moved[lane]);
+                best[lane] = larger(best[lane], bound);
+            }
+        }
+        largest_of(best)
+    }
+
+    fn scale(&mut self, group: usize, factor: f64, rounding: f64) {
+        self.gaps[group] *= factor;
+        self.others[group] *= factor;
+        self.below_moved[group] = self.below_moved[group] * factor + rounding;
+        self.moved[group] = self.moved[group] * factor + rounding;
     }
 }
 
 fn further(most: f64, moved: f64) -> f64 {
-    let moved = moved * (1.0 + ROUNDING) + LEAST;
-    if moved > most { moved } else { most }
+    larger(most, moved * (1.0 + ROUNDING) + LEAST)
 }
 
-/// The largest of what is made of two slices, as far as both go; minus infinity if there is nothing.
-fn top(left: &[f64], right: &[f64], of: impl Fn(f64, f64) -> f64) -> f64 {
-    const LANES: usize = 4;
-    // Several maxima side by side: the machine then compares several at once.
-    let mut best = [f64::NEG_INFINITY; LANES];
-    let n = left.len().min(right.len());
-    let (left, right) = (left[..n].chunks_exact(LANES), right[..n].chunks_exact(LANES));
-    let rest = left.remainder().iter().zip(right.remainder());
-    for (left, right) in left.zip(right) {
-        for lane in 0..LANES {
-            let this = of(left[lane], right[lane]);
-            best[lane] = if this > best[lane] { this } else { best[lane] };
-        }
-    }
-    let rest = rest.map(|(&left, &right)| of(left, right));
-    best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
+/// So many maxima are kept side by side: the machine then compares several at once.
+const LANES: usize = 4;
+
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
 }
 
-/// The largest bound of a block.
-fn top_bound(gaps: &[f64], moved: &[f64]) -> f64 {
-    top(gaps, moved, |gap, moved| gap + moved)
+fn largest_of([a, b, c, d]: [f64; LANES]) -> f64 {
+    larger(larger(a, b), larger(c, d))
 }
 
 /// The largest difference of neighbours; minus infinity if there are none.
 fn largest_gap(sorted: &[f64]) -> f64 {
-    top(sorted.get(1..).unwrap_or(&[]), sorted, |above, below| above - below)
+    let above = sorted.get(1..).unwrap_or(&[]);
+    let ((above, last_above), (below, last_below)) =
+        (above.as_chunks::<LANES>(), sorted[..above.len()].as_chunks::<LANES>());
+    let mut best = [f64::NEG_INFINITY; LANES];
+    for (above, below) in above.iter().zip(below) {
+        for lane in 0..LANES {
+            best[lane] = larger(best[lane], above[lane] - below[lane]);
+        }
+    }
+    for ((above, below), best) in last_above.iter().zip(last_below).zip(&mut best) {
+        *best = larger(*best, above - below);
+    }
+    largest_of(best)
 }
 
 /// Ascending, ties by place. What was sorted a moment ago takes one pass.
@@ -320,6 +389,9 @@ fn sort_nearly_sorted(cells: &mut [f64], places: &mut [u32]) {
     let mut moves = 0;
     for next in 1..cells.len() {
         let (cell, place) = (cells[next], places[next]);
+        if cells[next - 1] < cell {
+            continue;
+        }
         let mut at = next;
         while at > 0 && (cells[at - 1] > cell || cells[at - 1] == cell && places[at - 1] > place) {
             cells[at] = cells[at - 1];

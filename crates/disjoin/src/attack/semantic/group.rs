@@ -49,10 +49,10 @@ pub fn group_steps(table: &Table, most: usize) -> Trace {
         let of_column = 1.0 - 1.0 / gaps.left_in_column(column) as f64;
         let row_before = std::mem::replace(&mut row_share[row], of_row);
         let column_before = std::mem::replace(&mut column_share[column], of_column);
-        let cells = by_row[row * n_columns..].iter().zip(&column_share);
-        gaps.scale(row, of_row / row_before, cells.map(|(cell, share)| cell * of_row * share));
-        let cells = by_column[column * n_rows..].iter().zip(&row_share);
-        gaps.scale(n_rows + column, of_column / column_before, cells.map(|(cell, share)| cell * share * of_column));
+        let distances = &by_row[row * n_columns..][..n_columns];
+        gaps.scale(row, of_row / row_before, distances, &column_share, of_row);
+        let distances = &by_column[column * n_rows..][..n_rows];
+        gaps.scale(n_rows + column, of_column / column_before, distances, &row_share, of_column);
     }
 }
 

@@ -169,9 +169,14 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         return Err(Error::recipe(key, "needs the original, but for --dependencies", hint));
     }
     if let Some(folder) = crate::recoding::release_of(&args.release)? {
+        if args.keep {
+            let problem = "is for disassociated data and for --dependencies, and these are recoded transactions";
+            return Err(Error::recipe("--keep", problem, "leave it out; --json tells everything"));
+        }
         let asked = crate::semantic::Asked {
             flags: &args.semantic,
             original: args.original.as_deref(),
+            custody: args.custody.as_deref(),
             outside: args.outside.as_deref(),
             show_terms: args.show_terms,
             input: &args.input,

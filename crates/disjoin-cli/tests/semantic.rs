@@ -208,3 +208,97 @@ fn what_cannot_be_used_is_refused() {
         assert!(why.as_u64().unwrap() > 0, "{name}: {told}");
     }
 }
+
+/// Notes of which each part of the records has a recoding of its own.
+#[test]
+fn several_recodings_are_judged_by_their_custody() {
+    let bench = bench();
+    let protect = ["protect", "notes.jsonl", "--method", "lra", "-k", "3", "-m", "1", "--fanout", "4", "--block", "60"];
+    bench.good(&[&protect[..], &["-o", "local"]].concat());
+    let attack = ["attack", "local", "--corpus", "words.corpus", "--original", "notes.jsonl"];
+    let output = bench.run(&[&attack[..], &["--json"]].concat());
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let recodings = told["recodings"].as_array().unwrap();
+    assert!(recodings.len() > 2, "{told}");
+    let sum: u64 = recodings.iter().map(|of| of["cells"].as_u64().unwrap()).sum();
+    assert_eq!(told["coverage"]["cells"], sum);
+    for of in told["attacks"].as_array().unwrap() {
+        assert_eq!(of["score"]["added"].as_u64().unwrap() + of["score"]["original"].as_u64().unwrap(), sum);
+        assert_eq!(of["score"]["precision"]["of"], of["eliminated"]);
+    }
+    let shown = text(&bench.run(&attack).stdout);
+    assert!(shown.contains(&format!("in {} recodings", recodings.len())), "{shown}");
+    let few = json(&bench, &["attack", "local", "--corpus", "words.corpus", "--rows", "2"], 0);
+    assert!(few["coverage"]["rows_left_out"].as_u64().unwrap() > 0, "{few}");
+    assert!(bench.bad(&[&attack[..], &["--keep"]].concat()).contains("--keep"));
+    // Without custody nobody knows who is where; with that of another file neither.
+    bench.file("other.jsonl", std::fs::read_to_string(bench.at("notes.jsonl")).unwrap() + "[\"subject0word1\"]\n");
+    let said = bench.bad(&["attack", "local", "--original", "other.jsonl"]);
+    assert!(said.contains("other.jsonl") && said.contains("digest"), "{said}");
+    std::fs::rename(bench.at("local/custody"), bench.at("kept")).unwrap();
+    let said = bench.bad(&attack);
+    assert!(said.contains("notes.jsonl") && said.contains("--custody"), "{said}");
+    let again = bench.run(&[&attack[..], &["--custody", "kept", "--json"]].concat());
+    assert_eq!(text(&again.stdout), text(&output.stdout));
+}
+
+#[test]
+fn a_recipe_is_attacked_by_what_words_mean() {
+    let bench = bench();
+    let recipe = "\
+[input]
+file = \"notes.jsonl\"
+[protect]
+method = \"coat\"
+k = 4
+privacy = \"privacy.txt\"
+[attack]
+corpus = \"words.corpus\"
+seed = 0
+[measure]
+queries = 20
+[output]
+folder = \"ran\"
+";
+    bench.file("recipe.toml", recipe);
+    let ran = bench.good(&["run"]).0;
+    assert!(ran.contains("tells by what words mean"), "{ran}");
+    // The same that the attack tells of the same release.
+    let by_flags = json(&bench, &["attack", "ran", "--corpus", "words.corpus", "--original", "notes.jsonl"], 1);
+    let report = std::fs::read_to_string(bench.at("ran/custody/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["attacks"], by_flags);
+    assert_eq!(report["recipe"]["attack"]["eliminate"].as_array().unwrap().len(), 7);
+    let page = |part: &str| std::fs::read_to_string(bench.at("ran").join(part).join("report.html")).unwrap();
+    let (inside, public) = (page("custody"), page("release"));
+    assert!(inside.contains("blind guesses reach") && inside.contains("How much attacks find"), "{inside}");
+    assert!(public.contains("What words give away") && !public.contains("blind"), "{public}");
+    assert!(!public.contains("words.corpus") && !public.contains("How much attacks find"));
+    // A limit that is broken.
+    bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = [\"redistribution\"]\nmost_beyond_blind = 0.01"));
+    let output = bench.run(&["run"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("attack.most_beyond_blind"));
+    // Nothing is tried if nothing is named.
+    bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = []"));
+    assert!(!bench.good(&["run"]).0.contains("words mean"));
+    // What is known here is said by `recipe check`.
+    assert!(bench.good(&["recipe", "check"]).0.contains("rows = 1000"));
+    for (from, to, place) in [
+        ("seed = 0", "counts = \"counts.csv\"", "recipe.toml:9: attack.counts"),
+        ("seed = 0", "rows = 0", "recipe.toml:9: attack.rows"),
+        ("seed = 0", "most_beyond_blind = 2", "recipe.toml:9: attack.most_beyond_blind"),
+        ("seed = 0", "eliminate = [\"groop\"]", "recipe.toml:9"),
+        ("seed = 0", "corpse = 1", "recipe.toml:9"),
+        ("method = \"coat\"\nk = 4\nprivacy = \"privacy.txt\"", "k = 4", "recipe.toml:6: attack.corpus"),
+        ("words.corpus", "notes.jsonl", "not a corpus"),
+    ] {
+        bench.file("recipe.toml", recipe.replace(from, to));
+        let said = bench.bad(&["run"]);
+        assert!(said.contains(place), "{to}: {said}");
+    }
+    // A table of counts in place of a corpus; its faults have their line.
+    bench.file("counts.csv", "first,second,count\n,,100\nsubject0word1,,many\n");
+    bench.file("recipe.toml", recipe.replace("corpus = \"words.corpus\"", "counts = \"counts.csv\""));
+    assert!(bench.bad(&["run"]).contains("counts.csv:3"));
+}

@@ -1,7 +1,7 @@
 //! `disjoin attack` for generalised sets: what do neighbours give away?
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use disjoin::attack::reassociate::{Matching, Reassociate};
@@ -10,7 +10,7 @@ use disjoin::attack::semantic::judge::{Score, Truth, align, judge};
 use disjoin::attack::semantic::{Coverage, Distance, METHODS, Method, Tables, Trace, View, eliminate, tables};
 use disjoin::attack::{self, Attack, Findings};
 use disjoin::data::{Dictionary, TermId, Transactions};
-use disjoin::reconstruct::relatedness::{Corpus, Counts, Known, by_corpus, by_counts, by_records};
+use disjoin::reconstruct::relatedness::{Known, by_records};
 use disjoin::release::recoded::{Recoded, TRANSACTIONS, read_recoded};
 use disjoin::{Error, Result};
 use serde_json::json;
@@ -18,17 +18,14 @@ use serde_json::json;
 use crate::Outcome;
 use crate::args::{Input, name_original};
 use crate::talk::{Talk, count, number};
+use crate::words::Sources;
 
 /// What the adversary knows about words, and what is done with it.
 #[derive(clap::Args)]
 #[group(id = "semantic")]
 pub(crate) struct Flags {
-    /// What words mean: a file that disjoin corpus build wrote
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets", conflicts_with = "counts")]
-    corpus: Option<PathBuf>,
-    /// What words mean: a table first,second,count of how often items are met, alone and together
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets")]
-    counts: Option<PathBuf>,
+    #[command(flatten)]
+    words: Sources,
     /// Which attacks to run, with commas between
     #[arg(long, value_name = "METHOD", help_heading = "Generalised sets", value_enum, value_delimiter = ',', default_values_t = Eliminate::value_variants().to_vec())]
     eliminate: Vec<Eliminate>,
@@ -43,7 +40,7 @@ pub(crate) struct Flags {
 impl Flags {
     /// Whether something is asked for that only generalised sets have.
     pub(crate) fn is_given(&self) -> bool {
-        self.corpus.is_some() || self.counts.is_some() || self.context.is_some()
+        self.words.is_given() || self.context.is_some()
     }
 }
 
@@ -92,22 +89,17 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
     talk.step("reading the release");
     let release = read_recoded(&folder.join(TRANSACTIONS))?;
     let records: Vec<Transactions> = release.blocks.iter().map(|block| block.bag.transactions()).collect();
-    let corpus = asked.flags.corpus.as_deref().map(Corpus::read).transpose()?;
-    let counts = asked.flags.counts.as_deref().map(read_counts).transpose()?;
+    let words = asked.flags.words.read()?;
     let outside = match asked.outside {
         Some(file) => Some(in_terms_of(&release.dictionary, &asked.input.read(file, talk)?.0)),
         None => None,
     };
-    let (distance, known, by): (Box<Distance<'_>>, Known, &str) = match (&corpus, &counts, &outside) {
-        (Some(corpus), ..) => {
-            let (distance, known) = by_corpus(corpus, &release.dictionary);
-            (Box::new(distance), known, "a corpus")
+    let (distance, known, by): (Box<Distance<'_>>, Known, &str) = match &words {
+        Some(words) => {
+            let (distance, known) = words.distances(&release.dictionary)?;
+            (distance, known, words.name())
         }
-        (None, Some(counts), _) => {
-            let (distance, known) = by_counts(counts, &release.dictionary);
-            (Box::new(distance), known, "a table of counts")
-        }
-        (None, None, outside) => {
+        None => {
             let own = singles(&release);
             let records = outside.as_ref().unwrap_or(&own);
             let known = records.all_terms().iter().collect::<std::collections::HashSet<_>>().len() as u64;
@@ -163,7 +155,7 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
         all.retain(|found| found.method != Method::Calibrated);
     }
     if coverage.generalised > 0 && coverage.attacked == 0 {
-        talk.warn("nothing could be attacked: no distance is known (see --corpus), or records hold nothing beside");
+        talk.warn("nothing could be attacked: no distance is known (see --corpus and --vectors), or records hold nothing beside");
     }
     tell(asked, &release, &laid, &all, (by, known, coverage), talk)?;
     let wins = |found: &Found| found.score.as_ref().is_some_and(|score| score.precision.low > share_added(score));
@@ -172,13 +164,8 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
 
 /// Parts of records put together by what words mean, if somebody said what they mean.
 pub(crate) fn reassociate(flags: &Flags, view: &attack::View<'_>, talk: &Talk) -> Result<Option<Findings>> {
-    let corpus = flags.corpus.as_deref().map(Corpus::read).transpose()?;
-    let counts = flags.counts.as_deref().map(read_counts).transpose()?;
-    let distance: Box<Distance<'_>> = match (&corpus, &counts) {
-        (Some(corpus), _) => Box::new(by_corpus(corpus, &view.release.dictionary).0),
-        (None, Some(counts)) => Box::new(by_counts(counts, &view.release.dictionary).0),
-        (None, None) => return Ok(None),
-    };
+    let Some(words) = flags.words.read()? else { return Ok(None) };
+    let (distance, _) = words.distances(&view.release.dictionary)?;
     talk.step("attacking: reassociate-words");
     let score = |a: TermId, b: TermId| -distance(a, b);
     let found = Reassociate { score, matching: Matching::Optimal }.run(view);
@@ -188,11 +175,6 @@ pub(crate) fn reassociate(flags: &Flags, view: &attack::View<'_>, talk: &Talk) -
 /// How often somebody is right who eliminates blindly.
 fn share_added(score: &Score) -> f64 {
     score.added as f64 / (score.added + score.original).max(1) as f64
-}
-
-fn read_counts(file: &Path) -> Result<Counts> {
-    let text = std::fs::read(file).map_err(|e| Error::io(file, "read the counts", e))?;
-    Counts::read(&text, &file.display().to_string())
 }
 
 /// Records of others, as far as the release has their terms.
@@ -248,6 +230,9 @@ fn tell(
         number(known.means),
         number(known.unknown)
     );
+    if known.pieces > 0 {
+        let _ = writeln!(text, "  and from pieces     {}", count(known.pieces, "word", "words"));
+    }
     let _ = writeln!(
         text,
         "  generalised items   {}, of which {} attacked ({} with one record, {} of unknown meaning)",

@@ -1,17 +1,16 @@
 //! `disjoin attack` for generalised sets: what do neighbours give away?
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use disjoin::Result;
 use disjoin::attack::reassociate::{Matching, Reassociate};
 use disjoin::attack::semantic::summary::Summary;
-use disjoin::attack::semantic::{Attacked, Distance, Eliminated, METHODS, Method, Options, ROWS};
+use disjoin::attack::semantic::{Attacked, Eliminated, METHODS, Method, Options, ROWS};
 use disjoin::attack::{self, Attack, Findings};
 use disjoin::data::{Dataset, TermId};
 use disjoin::publish::KeptRecoded;
-use disjoin::reconstruct::relatedness::{by_corpus, by_counts};
 use disjoin::release::recoded::{Recoded, TRANSACTIONS, read_recoded};
 use disjoin::run::meaning::{Words, attack_words};
 
@@ -19,17 +18,14 @@ use crate::Outcome;
 use crate::args::{Input, name_original};
 use crate::talk::{Talk, count, number};
 use crate::verify::custody_of;
+use crate::words::Sources;
 
 /// What the adversary knows about words, and what is done with it.
 #[derive(clap::Args)]
 #[group(id = "semantic")]
 pub(crate) struct Flags {
-    /// What words mean: a file that disjoin corpus build wrote
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets", conflicts_with = "counts")]
-    corpus: Option<PathBuf>,
-    /// What words mean: a table first,second,count of how often items are met, alone and together
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets")]
-    counts: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) words: Sources,
     /// Which attacks to run, with commas between
     #[arg(long, value_name = "METHOD", help_heading = "Generalised sets", value_enum, value_delimiter = ',', default_values_t = Eliminate::value_variants().to_vec())]
     eliminate: Vec<Eliminate>,
@@ -47,7 +43,7 @@ pub(crate) struct Flags {
 impl Flags {
     /// Whether something is asked for that only generalised sets have.
     pub(crate) fn is_given(&self) -> bool {
-        self.corpus.is_some() || self.counts.is_some() || self.context.is_some()
+        self.words.is_given() || self.context.is_some()
     }
 }
 
@@ -89,7 +85,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Outcome> {
     talk.step("reading the release");
     let release = read_recoded(&folder.join(TRANSACTIONS))?;
-    let words = match (Words::read(asked.flags.corpus.as_deref(), asked.flags.counts.as_deref())?, asked.outside) {
+    let words = match (asked.flags.words.read()?, asked.outside) {
         (Words::Release, Some(file)) => Words::Others(asked.input.read(file, talk)?.0),
         (words, _) => words,
     };
@@ -113,7 +109,7 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
         talk.warn("too little is not generalised to learn from: the calibrated attack was left out");
     }
     if summary.coverage.generalised > 0 && summary.coverage.attacked == 0 {
-        talk.warn("nothing could be attacked: no distance is known (see --corpus), or records hold nothing beside");
+        talk.warn("nothing could be attacked: no distance is known (see --corpus and --vectors), or records hold nothing beside");
     }
     if talk.is_json() {
         talk.print_json(&summary)?;
@@ -151,12 +147,8 @@ fn read_original(
 
 /// Parts of records put together by what words mean, if somebody said what they mean.
 pub(crate) fn reassociate(flags: &Flags, view: &attack::View<'_>, talk: &Talk) -> Result<Option<Findings>> {
-    let words = Words::read(flags.corpus.as_deref(), flags.counts.as_deref())?;
-    let distance: Box<Distance<'_>> = match &words {
-        Words::Corpus(corpus) => Box::new(by_corpus(corpus, &view.release.dictionary).0),
-        Words::Counts(counts) => Box::new(by_counts(counts, &view.release.dictionary).0),
-        Words::Others(_) | Words::Release => return Ok(None),
-    };
+    let words = flags.words.read()?;
+    let Some((distance, _)) = words.of_terms(&view.release.dictionary) else { return Ok(None) };
     talk.step("attacking: reassociate-words");
     let score = |a: TermId, b: TermId| -distance(a, b);
     let found = Reassociate { score, matching: Matching::Optimal }.run(view);
@@ -179,6 +171,9 @@ fn text(summary: &Summary) -> String {
         number(known.means),
         number(known.unknown)
     );
+    if known.pieces > 0 {
+        let _ = writeln!(text, "  and from pieces     {}", count(known.pieces, "word", "words"));
+    }
     let recodings = match summary.recodings.len() {
         0 => String::new(),
         n => format!(" in {} recodings", number(n as u64)),

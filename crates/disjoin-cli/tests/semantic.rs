@@ -37,6 +37,39 @@ fn bench() -> Bench {
     bench
 }
 
+/// A table of vectors in words.safetensors, and its tokenizer in tokenizer.json, both in a folder: a word of a subject points
+/// where its subject does, or nearly.
+fn vectors(bench: &Bench, subjects: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut pieces = vec![(String::from("s"), 0), (String::from("▁"), 1)];
+    let mut rows = vec![0.25_f32; 2 * subjects];
+    for subject in 0..subjects {
+        for word in 0..40 {
+            pieces.push((format!("▁subject{subject}word{word}"), pieces.len()));
+            let towards = |other: usize| if other == subject { 1.0 } else { 0.0 };
+            rows.extend((0..subjects).map(|other| towards(other) + rng.random_range(-0.3_f32..0.3)));
+        }
+    }
+    let tokenizer = serde_json::json!({
+        "normalizer": { "type": "Prepend", "prepend": "▁" },
+        "model": {
+            "type": "BPE",
+            "vocab": pieces.iter().map(|(piece, id)| (piece.clone(), (*id).into())).collect::<serde_json::Map<_, _>>(),
+            "merges": [],
+            "ignore_merges": true,
+        },
+    });
+    std::fs::create_dir(bench.at("vectors")).unwrap();
+    bench.file("vectors/tokenizer.json", tokenizer.to_string());
+    let header = serde_json::json!({
+        "embedding.weight": { "dtype": "F32", "shape": [pieces.len(), subjects], "data_offsets": [0, 4 * rows.len()] },
+    });
+    let mut bytes = (header.to_string().len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.to_string().bytes());
+    bytes.extend(rows.iter().flat_map(|value| value.to_le_bytes()));
+    bench.file("vectors/words.safetensors", bytes);
+}
+
 fn json(bench: &Bench, args: &[&str], code: i32) -> serde_json::Value {
     let output = bench.run(&[args, &["--json"]].concat());
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{}", text(&output.stderr));
@@ -118,6 +151,76 @@ fn disassociated_records_are_put_together_by_what_words_mean() {
     let told = json(&bench, &args, 0);
     assert_eq!(told["attacks"][1]["attack"], "reassociate-words");
     assert!(told["attacks"][1]["score"]["precision"]["share"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn vectors_of_words_tell_what_words_mean() {
+    let bench = bench();
+    vectors(&bench, 12);
+    let told = json(&bench, &["attack", "out", "--vectors", "vectors", "--original", "notes.jsonl"], 1);
+    assert_eq!(told["distances"], "vectors of words");
+    assert_eq!((&told["terms"]["unknown"], &told["terms"]["phrases"]), (&0.into(), &0.into()), "{told}");
+    let f = |at: usize| told["attacks"][at]["score"]["f"].as_f64().unwrap();
+    assert!(f(6) > f(0) + 0.2 && f(5) > f(0) + 0.15, "{told}");
+    // The same from two files.
+    let files = ["--vectors", "vectors/words.safetensors", "--tokenizer", "vectors/tokenizer.json"];
+    let again = json(&bench, &[&["attack", "out", "--original", "notes.jsonl"][..], &files].concat(), 1);
+    assert_eq!(again, told);
+    // Sets that hide what was added, by the same distances.
+    let sets = ["policy", "inconspicuous", "notes.jsonl", "--terms", "privacy.txt"];
+    bench.good(&[&sets[..], &files, &["-o", "utility.txt"]].concat());
+    let utility = std::fs::read_to_string(bench.at("utility.txt")).unwrap();
+    let subject = |term: &str| term.split("word").next().unwrap().to_owned();
+    let is_of_one = |line: &&str| line.split(',').all(|term| subject(term) == subject(line));
+    let (of_one, all) = (utility.lines().filter(is_of_one).count(), utility.lines().count());
+    assert!(2 * of_one > all, "{of_one} of {all} sets stay with one subject");
+    // Torn records are put together.
+    bench.good(&["protect", "notes.jsonl", "-k", "3", "-o", "torn"]);
+    let args = ["attack", "torn", "--vectors", "vectors", "--attack", "reassociate", "--original", "notes.jsonl"];
+    assert_eq!(json(&bench, &args, 0)["attacks"][1]["attack"], "reassociate-words");
+
+    let told =
+        json(&bench, &["corpus", "query", "vectors", "subject1word2", "subject1word3", "subject2word3", "jet"], 0);
+    assert_eq!((&told["items"][0]["as"], &told["items"][3]["as"]), (&"word".into(), &"unknown".into()));
+    let distance = |at: usize| told["pairs"][at]["distance"].as_f64();
+    assert!(distance(0) < distance(1) && distance(2).is_none(), "{told}");
+    bench.file("ratings.tsv", "subject1word2\tsubject1word3\t9\nsubject1word2\tsubject2word3\t1\njet\tlag\t0.5\n");
+    let told = json(&bench, &["corpus", "check", "vectors", "--ratings", "ratings.tsv", "--least", "0.9"], 0);
+    assert_eq!((&told["vectors"], &told["dimensions"], &told["unknown_pairs"]), (&482.into(), &12.into(), &1.into()));
+}
+
+#[test]
+fn vectors_that_cannot_be_used_are_refused() {
+    let bench = Bench::new();
+    vectors(&bench, 2);
+    let table = std::fs::read(bench.at("vectors/words.safetensors")).unwrap();
+    bench.file("cut.safetensors", &table[..table.len() - 1]);
+    bench.file("no.json", "{\"model\": {\"type\": \"Unigram\"}}");
+    bench.file(
+        "small.json",
+        r#"{"normalizer": {"type": "Prepend", "prepend": "▁"}, "model": {"vocab": {"a": 0}, "merges": []}}"#,
+    );
+    bench.file("notes.jsonl", "[\"a\",\"b\"]\n");
+    let whole = "vectors/words.safetensors";
+    for (args, problem) in [
+        (
+            &["corpus", "query", "cut.safetensors", "--tokenizer", "vectors/tokenizer.json", "a", "b"][..],
+            "cut.safetensors: is damaged",
+        ),
+        (&["corpus", "query", whole, "a", "b"], "comes without a tokenizer"),
+        (&["corpus", "query", whole, "--tokenizer", "no.json", "a", "b"], "no.json: holds a model Unigram"),
+        (&["corpus", "check", whole, "--tokenizer", "small.json"], "has 82 vectors, but small.json has 1 pieces"),
+        (&["corpus", "check", whole, "--tokenizer", "none.json"], "none.json: cannot read"),
+        (&["corpus", "check", "."], "comes without a tokenizer"),
+    ] {
+        let error = bench.bad(args);
+        assert!(error.contains(problem), "{args:?}: {error}");
+    }
+    let policy = ["policy", "inconspicuous", "notes.jsonl", "--terms", "a", "-o", "x.txt"];
+    assert!(bench.bad(&policy).contains("--corpus: is missing"));
+    for more in [&["--tokenizer", "no.json"][..], &["--vectors", "vectors", "--corpus", "x"]] {
+        assert_eq!(bench.run(&[&policy[..], more].concat()).status.code(), Some(2));
+    }
 }
 
 #[test]

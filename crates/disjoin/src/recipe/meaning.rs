@@ -16,8 +16,12 @@ use crate::error::{Error, Result};
 pub struct Meaning {
     /// A corpus of what words mean.
     pub corpus: Option<PathBuf>,
-    /// Or a table of how often items are met, alone and together. With neither, the release itself tells what goes together.
+    /// Or a table of how often items are met, alone and together.
     pub counts: Option<PathBuf>,
+    /// Or vectors of words. With nothing, the release itself tells what goes together.
+    pub vectors: Option<PathBuf>,
+    /// How words are cut into pieces, where that is not beside the vectors.
+    pub tokenizer: Option<PathBuf>,
     /// The attacks; with none nothing is tried.
     pub eliminate: Vec<Method>,
     /// How many items beside a generalised one count, the rarest first; all if none.
@@ -56,6 +60,13 @@ pub(super) fn resolve(written: &written::Attack, is_recoding: bool, folder: &Pat
     if written.corpus.is_some() && written.counts.is_some() {
         return refuse("attack.counts", "tells what words mean, and so does attack.corpus", "remove one of them");
     }
+    if written.vectors.is_some() && (written.corpus.is_some() || written.counts.is_some()) {
+        let problem = "tell what words mean, and so does attack.corpus or attack.counts";
+        return refuse("attack.vectors", problem, "remove one of them");
+    }
+    if written.tokenizer.is_some() && written.vectors.is_none() {
+        return refuse("attack.tokenizer", "is for vectors of words, and there are none", "name them: attack.vectors");
+    }
     for (key, n) in [("attack.context", written.context), ("attack.rows", written.rows)] {
         if n == Some(0) {
             return refuse(key, "must be at least 1", "remove the key, or write a larger number");
@@ -76,6 +87,8 @@ pub(super) fn resolve(written: &written::Attack, is_recoding: bool, folder: &Pat
     Ok(Some(Meaning {
         corpus: file(&written.corpus),
         counts: file(&written.counts),
+        vectors: file(&written.vectors),
+        tokenizer: file(&written.tokenizer),
         eliminate,
         context: written.context.map(|n| n as usize),
         rows: written.rows.map_or(ROWS, |n| n as usize),
@@ -85,10 +98,12 @@ pub(super) fn resolve(written: &written::Attack, is_recoding: bool, folder: &Pat
 }
 
 /// Keys that only recoded sets know, and whether they are there.
-fn own(written: &written::Attack) -> [(&'static str, bool); 7] {
+fn own(written: &written::Attack) -> [(&'static str, bool); 9] {
     [
         ("attack.corpus", written.corpus.is_some()),
         ("attack.counts", written.counts.is_some()),
+        ("attack.vectors", written.vectors.is_some()),
+        ("attack.tokenizer", written.tokenizer.is_some()),
         ("attack.eliminate", written.eliminate.is_some()),
         ("attack.context", written.context.is_some()),
         ("attack.rows", written.rows.is_some()),

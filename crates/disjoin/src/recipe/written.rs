@@ -189,11 +189,15 @@ pub struct Attack {
     pub most_certain: Option<u64>,
     /// How likely a row may be a person's at most: a probability; 1/k if it is missing.
     pub most_likely: Option<f64>,
-    /// Recoded sets: what words mean, a file that disjoin corpus build wrote. Without it and counts, the release itself tells what
-    /// goes together.
+    /// Recoded sets: what words mean, a file that disjoin corpus build wrote. Without it, counts and vectors the release itself
+    /// tells what goes together.
     pub corpus: Option<String>,
     /// Recoded sets: what words mean, a table first,second,count of how often items are met, alone and together.
     pub counts: Option<String>,
+    /// Recoded sets: what words mean, static vectors as wordllama's wheel has them.
+    pub vectors: Option<String>,
+    /// Recoded sets: the tokenizer's JSON, where it is not beside the vectors.
+    pub tokenizer: Option<String>,
     /// Recoded sets: the attacks: random, largest, threshold, weighted, group, redistribution, calibrated. All if it is missing, and
     /// none if it is [].
     #[schemars(with = "Option<Vec<String>>")]

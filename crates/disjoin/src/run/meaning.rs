@@ -11,7 +11,7 @@ use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
 use crate::recipe::meaning::Meaning;
-use crate::reconstruct::relatedness::{Corpus, Counts, Known, by_corpus, by_counts, by_records};
+use crate::reconstruct::relatedness::{Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_records, by_vectors};
 use crate::release::recoded::Recoded;
 
 /// What somebody knows about words.
@@ -20,22 +20,49 @@ pub enum Words {
     Corpus(Corpus),
     /// From a table of how often items are met.
     Counts(Counts),
+    /// From vectors of words.
+    Vectors(Vectors),
     /// From records of other people.
     Others(Dataset),
     /// From what the release tells ungeneralised.
     Release,
 }
 
+/// The files that tell what words mean: at most one of the first three.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Files<'a> {
+    /// A corpus.
+    pub corpus: Option<&'a Path>,
+    /// A table of counts.
+    pub counts: Option<&'a Path>,
+    /// Vectors of words.
+    pub vectors: Option<&'a Path>,
+    /// How words are cut into pieces, where that is not beside the vectors.
+    pub tokenizer: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Meaning> for Files<'a> {
+    fn from(asked: &'a Meaning) -> Self {
+        Files {
+            corpus: asked.corpus.as_deref(),
+            counts: asked.counts.as_deref(),
+            vectors: asked.vectors.as_deref(),
+            tokenizer: asked.tokenizer.as_deref(),
+        }
+    }
+}
+
 impl Words {
-    /// Reads the file of one of both, if there is one.
-    pub fn read(corpus: Option<&Path>, counts: Option<&Path>) -> Result<Self> {
-        Ok(match (corpus, counts) {
-            (Some(file), _) => Words::Corpus(Corpus::read(file)?),
-            (None, Some(file)) => {
+    /// Reads the file that is named; if none is, the release itself tells.
+    pub fn read(files: &Files<'_>) -> Result<Self> {
+        Ok(match (files.corpus, files.counts, files.vectors) {
+            (Some(file), ..) => Words::Corpus(Corpus::read(file)?),
+            (None, Some(file), _) => {
                 let text = std::fs::read(file).map_err(|e| Error::io(file, "read the counts", e))?;
                 Words::Counts(Counts::read(&text, &file.display().to_string())?)
             }
-            (None, None) => Words::Release,
+            (None, None, Some(path)) => Words::Vectors(Vectors::read(path, files.tokenizer)?),
+            (None, None, None) => Words::Release,
         })
     }
 
@@ -44,6 +71,7 @@ impl Words {
         match self {
             Words::Corpus(_) => "a corpus",
             Words::Counts(_) => "a table of counts",
+            Words::Vectors(_) => "vectors of words",
             Words::Others(_) => "other people's records",
             Words::Release => "the release itself",
         }
@@ -51,8 +79,12 @@ impl Words {
 
     /// The distances of a release's terms, and how they were looked up.
     pub fn distance<'a>(&'a self, release: &Recoded) -> (Box<Distance<'a>>, Known) {
-        let dictionary = &release.dictionary;
-        match self {
+        self.of_terms(&release.dictionary).unwrap_or_else(|| told_by(&release.ungeneralised(), &release.dictionary))
+    }
+
+    /// The distances of any terms; none if only a release can tell.
+    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Option<(Box<Distance<'a>>, Known)> {
+        Some(match self {
             Words::Corpus(corpus) => {
                 let (distance, known) = by_corpus(corpus, dictionary);
                 (Box::new(distance), known)
@@ -61,9 +93,13 @@ impl Words {
                 let (distance, known) = by_counts(counts, dictionary);
                 (Box::new(distance), known)
             }
+            Words::Vectors(vectors) => {
+                let (distance, known) = by_vectors(vectors, dictionary);
+                (Box::new(distance), known)
+            }
             Words::Others(data) => told_by(&in_terms_of(dictionary, data), dictionary),
-            Words::Release => told_by(&release.ungeneralised(), dictionary),
-        }
+            Words::Release => return None,
+        })
     }
 }
 

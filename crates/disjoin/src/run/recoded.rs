@@ -58,7 +58,7 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
     destination.check_outside(&recipe.input.file)?;
     let meaning = recipe.attack.meaning.as_ref();
     // What is missing is better said before the work is done.
-    let words = meaning.map(|of| Words::read(of.corpus.as_deref(), of.counts.as_deref())).transpose()?;
+    let words = meaning.map(|of| Words::read(&of.into())).transpose()?;
     tell("reading the data");
     let (data, intake) = read::read(&recipe.input.file, &recipe.input.options)?;
     let mut clock = Clock { seconds: Vec::new() };

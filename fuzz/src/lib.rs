@@ -4,12 +4,15 @@ use std::path::Path;
 use std::sync::Once;
 
 use bytes::Bytes;
-use disjoin::data::{Dataset, Dictionary};
-use disjoin::read::{self, Format, Options};
+use disjoin::data::{Dataset, Dictionary, Hierarchy};
+use disjoin::read::{
+    self, Format, HierarchyStyle, Options, parse_hierarchy, parse_hierarchy_terms, write_hierarchy,
+};
+use disjoin::release::noisy::{Noisy, NoisyClaim};
 use disjoin::release::open::copy;
 use disjoin::release::recoded::{Promised, RecodedClaim, Suppression, parse_recoded, write_recoded};
 use disjoin::release::{Disassociated, Header, Node, jsonl, parquet};
-use disjoin::verify::verify_recoded;
+use disjoin::verify::{NoisyFiles, verify_noisy, verify_recoded};
 
 /// Reads records; if that works, writes them as JSON lines, reads them again and expects the same.
 pub fn read_and_write_again(bytes: &[u8], format: Option<Format>) {
@@ -54,6 +57,43 @@ pub fn release_recoded(bytes: &[u8]) {
     assert_eq!(release.blocks, again.blocks);
     let claim = RecodedClaim::new(&again, "fuzz", 2, Promised::Km { m: 2 }, Suppression::None, None);
     verify_recoded(&claim, &again, None);
+}
+
+/// Reads a noisy release: its claim, an empty line, its rows. What can be read is written, read again and judged.
+pub fn release_noisy(bytes: &[u8]) {
+    prepare();
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (claim, rows) = text.split_once("\n\n").unwrap_or(("", text));
+    let Ok(data) = Noisy::read(rows, "fuzz") else { return };
+    let mut again = Vec::new();
+    data.write(&mut again).expect("writing to memory does not fail");
+    let again = String::from_utf8(again).expect("JSON is UTF-8");
+    assert_eq!(Noisy::read(&again, "again").expect("what was written can be read"), data);
+    let Ok(claim) = serde_json::from_str::<NoisyClaim>(claim) else { return };
+    let json = claim.to_json().expect("a claim can be written");
+    let written = serde_json::from_str(&json).expect("what was written can be read");
+    assert_eq!(serde_json::from_str::<NoisyClaim>(&json).expect("what was written can be read"), claim);
+    verify_noisy(&NoisyFiles { claim, written, data, universe: None, strange_files: 0 });
+}
+
+/// Reads a hierarchy over the terms that it has; if that works, writes it for both tools, reads it again and expects the same tree.
+pub fn hierarchy(bytes: &[u8]) {
+    prepare();
+    let Ok(terms) = parse_hierarchy_terms("fuzz", bytes) else { return };
+    let Ok(tree) = parse_hierarchy("fuzz", bytes, &terms) else { return };
+    assert_eq!(tree.n_terms(), terms.len());
+    let sizes = |tree: &Hierarchy| -> Vec<Vec<u32>> {
+        let of_term = |term| tree.ancestors(term).map(|node| tree.leaves_below(node)).collect();
+        (0..terms.len() as u32).map(of_term).collect()
+    };
+    for style in [HierarchyStyle::Arx, HierarchyStyle::Amnesia] {
+        let mut text = Vec::new();
+        // Not everything can be said for Amnesia.
+        if write_hierarchy(&tree, &terms, style, Path::new("again"), &mut text).is_ok() && !terms.is_empty() {
+            let again = parse_hierarchy("again", &text, &terms).expect("what was written can be read");
+            assert_eq!((again.n_nodes(), sizes(&again)), (tree.n_nodes(), sizes(&tree)));
+        }
+    }
 }
 
 /// Reads a release from Parquet; if that works, writes it and reads it again.

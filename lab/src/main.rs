@@ -88,6 +88,9 @@ enum Paper {
         /// What disjoin corpus build made of dictionaries
         #[arg(long, value_name = "FILE")]
         corpus: PathBuf,
+        /// Static word vectors, for the table corpora: the wheel of wordllama
+        #[arg(long, value_name = "PATH")]
+        vectors: Option<PathBuf>,
         /// Where WordNet's data.noun is
         #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
         wordnet: PathBuf,
@@ -115,8 +118,9 @@ fn main() -> ExitCode {
         Paper::Barakat2016 { figure, data, out } => barakat2016::run(&figure, &data, &out),
         Paper::Amiri2016 { figure, data, out } => amiri2016::run(&figure, &data, &out),
         Paper::Nadimpalli2014 { figure, data, out } => nadimpalli2014::run(&figure, &data, &out),
-        Paper::Shao2017 { figure, data, corpus, wordnet, out } => {
-            shao2017::run(&figure, &data, &corpus, &wordnet, &out)
+        Paper::Shao2017 { figure, data, corpus, vectors, wordnet, out } => {
+            shao2017::Sources::read(&data, &corpus, vectors.as_deref(), &wordnet)
+                .and_then(|sources| shao2017::run(&figure, &sources, &out))
         }
     };
     match result {

@@ -25,7 +25,7 @@ use crate::verify::{custody_of, read_original};
 /// cover, closure and worlds reckon back through the algorithm: which terms of different chunks go together in fewer than
 /// k records, so that whoever knows them of a person has fewer than k candidates? Each finds what the one before does, and
 /// more; worlds also proves for which groups there is nothing left to find. reassociate guesses which parts of records
-/// belong together; with --corpus or --counts also by what words mean. identity asks how likely the likeliest row is a person's of whom two terms are known: more than 1/k
+/// belong together; with --corpus, --vectors or --counts also by what words mean. identity asks how likely the likeliest row is a person's of whom two terms are known: more than 1/k
 /// is too much.
 ///
 /// With the original, statements are compared with the truth, and with guesses of somebody who knows nothing. That fewer
@@ -47,7 +47,7 @@ use crate::verify::{custody_of, read_original};
 /// and with what else is known.
 ///
 /// Generalised sets are attacked by what words mean: which members of a generalised item go with the items beside it, and which
-/// were added? --corpus names what the adversary knows about words. With the original it is told how many of the eliminated
+/// were added? --corpus or --vectors names what the adversary knows about words. With the original it is told how many of the eliminated
 /// members were added; exit code 1 then means that an attack is right more often than blind guesses, by more than chance explains.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, if values are likelier
@@ -169,9 +169,14 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         return Err(Error::recipe(key, "needs the original, but for --dependencies", hint));
     }
     if let Some(folder) = crate::recoding::release_of(&args.release)? {
+        if args.keep {
+            let problem = "is for disassociated data and for --dependencies, and these are recoded transactions";
+            return Err(Error::recipe("--keep", problem, "leave it out; --json tells everything"));
+        }
         let asked = crate::semantic::Asked {
             flags: &args.semantic,
             original: args.original.as_deref(),
+            custody: args.custody.as_deref(),
             outside: args.outside.as_deref(),
             show_terms: args.show_terms,
             input: &args.input,
@@ -181,7 +186,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let refuse_words = || match args.semantic.is_given() {
         true => {
             let problem = "are for sets, and this is a table";
-            Err(Error::recipe("--corpus, --counts and --context", problem, "leave them out"))
+            Err(Error::recipe("--corpus, --counts, --vectors and --context", problem, "leave them out"))
         }
         false => Ok(()),
     };

@@ -3,15 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disjoin::data::Dataset;
 use disjoin::read::documents;
 use disjoin::reconstruct::relatedness::corpus::{Builder, Meaning};
-use disjoin::reconstruct::relatedness::{Corpus, between, spearman};
+use disjoin::reconstruct::relatedness::cosine::between_units;
+use disjoin::reconstruct::relatedness::vectors::Kind;
+use disjoin::reconstruct::relatedness::{between, spearman};
+use disjoin::run::meaning::Words;
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::sink::write_to;
 use crate::talk::{Talk, count, number};
+use crate::words::recognise;
 
 /// Make, ask and check a corpus: what an adversary knows about words
 ///
@@ -30,7 +35,8 @@ Examples:
   disjoin corpus build /usr/share/wordnet /usr/share/dictd -o words.corpus
   disjoin corpus build abstracts.csv --column text -o medicine.corpus
   disjoin corpus query words.corpus \"blood pressure\" heart
-  disjoin corpus check words.corpus --ratings wordsim353.tsv";
+  disjoin corpus check words.corpus --ratings wordsim353.tsv
+  disjoin corpus query wordllama-0.4.0.whl \"blood pressure\" heart";
 
 /// Make a corpus from files and folders
 ///
@@ -55,11 +61,15 @@ pub(crate) struct BuildArgs {
 /// Ask how related items are
 ///
 /// Items of several words are looked up as a phrase, by their last word if no document has the phrase, and by the mean over
-/// their words if none has that either. The distance is the normalized Google distance: 0 is the same, 4 is the end.
+/// their words if none has that either. The distance is the normalized Google distance: 0 is the same, 4 is the end. That of
+/// vectors is 2 (1 - cosine), which has the same ends; an item is the mean over the pieces of its words.
 #[derive(clap::Args)]
 pub(crate) struct QueryArgs {
-    /// A corpus that disjoin corpus build wrote
+    /// A corpus that disjoin corpus build wrote, or vectors: wordllama's wheel, a folder, or a safetensors file
     corpus: PathBuf,
+    /// The tokenizer's JSON, where it is not beside the vectors
+    #[arg(long, value_name = "FILE")]
+    tokenizer: Option<PathBuf>,
     /// Items: the distance of all pairs is told
     #[arg(required_unless_present = "pairs")]
     items: Vec<String>,
@@ -71,8 +81,11 @@ pub(crate) struct QueryArgs {
 /// Read a corpus, tell its size, and how well it agrees with people's ratings
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
-    /// A corpus that disjoin corpus build wrote
+    /// A corpus that disjoin corpus build wrote, or vectors: wordllama's wheel, a folder, or a safetensors file
     corpus: PathBuf,
+    /// The tokenizer's JSON, where it is not beside the vectors
+    #[arg(long, value_name = "FILE")]
+    tokenizer: Option<PathBuf>,
     /// A file with two items and a rating a line, with a tab or comma between: higher is more related
     #[arg(long, value_name = "FILE")]
     ratings: Option<PathBuf>,
@@ -108,31 +121,45 @@ fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
     write_to(Some(&args.out), args.force, |out| corpus.write(out, &args.out))?;
     let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
     talk.note(&format!("wrote {}, {} bytes", args.out.display(), number(bytes)));
-    tell(&corpus, None, talk)
+    tell(&Words::Corpus(corpus), None, talk)
 }
 
-/// The size of a corpus.
-fn tell(corpus: &Corpus, agreement: Option<(f64, u64, u64)>, talk: &Talk) -> Result<Outcome> {
-    let (documents, words, length) = (corpus.n_documents(), corpus.n_words() as u64, corpus.length() as u64);
-    if talk.is_json() {
-        talk.print_json(&json!({
-            "documents": documents,
-            "words": words,
-            "length": length,
+/// The size of a corpus or a table.
+fn tell(words: &Words, agreement: Option<(f64, u64, u64)>, talk: &Talk) -> Result<Outcome> {
+    let mut told = match words {
+        Words::Corpus(corpus) => json!({
+            "documents": corpus.n_documents(),
+            "words": corpus.n_words(),
+            "length": corpus.length(),
             "sources": corpus.sources,
-            "spearman": agreement.map(|of| of.0),
-            "pairs": agreement.map(|of| of.1),
-            "unknown_pairs": agreement.map(|of| of.2),
-        }))?;
+        }),
+        Words::Vectors(vectors) => json!({ "vectors": vectors.len(), "dimensions": vectors.n_dimensions() }),
+        _ => json!({}),
+    };
+    if talk.is_json() {
+        told["spearman"] = json!(agreement.map(|of| of.0));
+        told["pairs"] = json!(agreement.map(|of| of.1));
+        told["unknown_pairs"] = json!(agreement.map(|of| of.2));
+        talk.print_json(&told)?;
         return Ok(Outcome::Holds);
     }
-    let mut text = format!(
-        "{}, {}, {} in all\n",
-        count(documents, "document", "documents"),
-        count(words, "distinct word", "distinct words"),
-        count(length, "word", "words")
-    );
-    corpus.sources.iter().for_each(|source| text.push_str(&format!("  {source}\n")));
+    let mut text = match words {
+        Words::Corpus(corpus) => format!(
+            "{}, {}, {} in all\n",
+            count(corpus.n_documents(), "document", "documents"),
+            count(corpus.n_words() as u64, "distinct word", "distinct words"),
+            count(corpus.length() as u64, "word", "words")
+        ),
+        Words::Vectors(vectors) => format!(
+            "{} of {}\n",
+            count(vectors.len() as u64, "vector", "vectors"),
+            count(vectors.n_dimensions() as u64, "number", "numbers")
+        ),
+        other => format!("{}\n", other.source()),
+    };
+    if let Words::Corpus(corpus) = words {
+        corpus.sources.iter().for_each(|source| text.push_str(&format!("  {source}\n")));
+    }
     if let Some((correlation, pairs, unknown)) = agreement {
         text.push_str(&format!("rank correlation with ratings: {correlation:.3} on {}", count(pairs, "pair", "pairs")));
         text.push_str(&format!(" ({} unknown, taken for the farthest)\n", number(unknown)));
@@ -143,7 +170,7 @@ fn tell(corpus: &Corpus, agreement: Option<(f64, u64, u64)>, talk: &Talk) -> Res
 
 fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
     talk.step("reading the corpus");
-    let corpus = Corpus::read(&args.corpus)?;
+    let corpus = recognise(&args.corpus, args.tokenizer.as_deref())?;
     let (pairs, of_file) = match &args.pairs {
         Some(file) => (read_pairs(file)?, true),
         None => {
@@ -159,8 +186,7 @@ fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
         }
     };
     let start = Instant::now();
-    let distances: Vec<f64> =
-        pairs.iter().map(|(a, b, _)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b))).collect();
+    let distances = distances(&corpus, &pairs)?;
     let seconds = start.elapsed().as_secs_f64();
     if of_file {
         let rate = pairs.len() as f64 / seconds.max(1e-9);
@@ -175,18 +201,15 @@ fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
         let rows = pairs.iter().zip(&distances).map(|((a, b, _), &distance)| {
             json!({ "first": a, "second": b, "distance": (!distance.is_nan()).then_some(distance) })
         });
-        let items: Vec<_> = args.items.iter().map(|item| looked_up(&corpus, item)).collect();
+        let items = args.items.iter().map(|item| looked_up(&corpus, item)).collect::<Result<Vec<_>>>()?;
         talk.print_json(&json!({ "items": items, "pairs": rows.collect::<Vec<_>>() }))?;
         return Ok(Outcome::Holds);
     }
     let mut text = String::new();
     for item in &args.items {
-        let of = looked_up(&corpus, item);
-        text.push_str(&format!(
-            "{item}: {} as {}\n",
-            count(of["documents"].as_u64().unwrap_or(0), "document", "documents"),
-            of["as"].as_str().unwrap_or("")
-        ));
+        let of = looked_up(&corpus, item)?;
+        let documents = of["documents"].as_u64().map_or(String::new(), |n| count(n, "document", "documents") + " ");
+        text.push_str(&format!("{item}: {documents}as {}\n", of["as"].as_str().unwrap_or("")));
     }
     for ((a, b, _), &distance) in pairs.iter().zip(&distances) {
         text.push_str(&format!("{a}\t{b}\t{}\n", shown(distance)));
@@ -195,22 +218,64 @@ fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
     Ok(Outcome::Holds)
 }
 
+/// The distances of pairs.
+fn distances(words: &Words, pairs: &[(String, String, f64)]) -> Result<Vec<f64>> {
+    Ok(match words {
+        Words::Corpus(corpus) => {
+            let distance =
+                |(a, b, _): &(String, String, f64)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b));
+            pairs.iter().map(distance).collect()
+        }
+        Words::Vectors(vectors) => {
+            let distance = |(a, b, _): &(String, String, f64)| match (vectors.meaning(a).1, vectors.meaning(b).1) {
+                (Some(a), Some(b)) => between_units(&a, &b),
+                _ => f64::NAN,
+            };
+            pairs.iter().map(distance).collect()
+        }
+        words => {
+            let items = Dataset::from_texts(pairs.iter().map(|(a, b, _)| [a, b])).dictionary;
+            let Some((distance, _)) = words.of_terms(&items) else { return Ok(vec![f64::NAN; pairs.len()]) };
+            let of = |(a, b, _): &(String, String, f64)| match (items.get(a), items.get(b)) {
+                (Some(a), Some(b)) => distance(a, b),
+                _ => f64::NAN,
+            };
+            pairs.iter().map(of).collect()
+        }
+    })
+}
+
 /// How an item was looked up, and in how many documents it is.
-fn looked_up(corpus: &Corpus, item: &str) -> serde_json::Value {
-    let count = |of| corpus.postings().count(of);
-    let (kind, documents) = match corpus.meaning(item) {
-        Meaning::Unknown => ("unknown", 0),
-        Meaning::Word(of) => ("word", count(&of)),
-        Meaning::Phrase(of) => ("phrase", count(&of)),
-        Meaning::Head(of) => ("last word", count(&of)),
-        Meaning::Words(of) => ("words", of.iter().map(count).max().unwrap_or(0)),
+fn looked_up(words: &Words, item: &str) -> Result<serde_json::Value> {
+    let kind = match words {
+        Words::Corpus(corpus) => {
+            let count = |of| corpus.postings().count(of);
+            let (kind, documents) = match corpus.meaning(item) {
+                Meaning::Unknown => ("unknown", 0),
+                Meaning::Word(of) => ("word", count(&of)),
+                Meaning::Phrase(of) => ("phrase", count(&of)),
+                Meaning::Head(of) => ("last word", count(&of)),
+                Meaning::Words(of) => ("words", of.iter().map(count).max().unwrap_or(0)),
+            };
+            return Ok(json!({ "item": item, "as": kind, "documents": documents }));
+        }
+        Words::Vectors(vectors) => vectors.meaning(item).0,
+        _ => Kind::Unknown,
     };
-    json!({ "item": item, "as": kind, "documents": documents })
+    let kind = match kind {
+        Kind::Unknown => "unknown",
+        Kind::Word => "word",
+        Kind::Pieces => "pieces",
+        Kind::Phrase => "phrase",
+        Kind::Head => "last word",
+        Kind::Words => "words",
+    };
+    Ok(json!({ "item": item, "as": kind }))
 }
 
 fn check(args: &CheckArgs, talk: &Talk) -> Result<Outcome> {
     talk.step("reading the corpus");
-    let corpus = Corpus::read(&args.corpus)?;
+    let corpus = recognise(&args.corpus, args.tokenizer.as_deref())?;
     let Some(file) = &args.ratings else { return tell(&corpus, None, talk) };
     let pairs = read_pairs(file)?;
     if pairs.iter().any(|pair| pair.2.is_nan()) {
@@ -219,9 +284,7 @@ fn check(args: &CheckArgs, talk: &Talk) -> Result<Outcome> {
             Error::input(place, "holds a line without a rating").with_hint("three fields a line: two items, a number")
         );
     }
-    let distance =
-        |(a, b, _): &(String, String, f64)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b));
-    let mut distances: Vec<f64> = pairs.iter().map(distance).collect();
+    let mut distances = distances(&corpus, &pairs)?;
     let unknown = distances.iter().filter(|distance| distance.is_nan()).count() as u64;
     // Whoever leaves out what is unknown would do better the less is known.
     distances.iter_mut().filter(|distance| distance.is_nan()).for_each(|distance| *distance = f64::INFINITY);

@@ -31,6 +31,7 @@ mod sweep;
 mod table;
 mod talk;
 mod verify;
+mod words;
 
 use std::process::ExitCode;
 

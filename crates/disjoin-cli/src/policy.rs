@@ -8,7 +8,6 @@ use disjoin::read::policy::{
     all_pairs, one_utility_set, parse_privacy, random_singletons, utility_sets_at, write_constraints,
 };
 use disjoin::read::wordnet::WordNet;
-use disjoin::reconstruct::relatedness::{Corpus, by_corpus};
 use disjoin::{Error, Place, Result, read};
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use crate::args::Input;
 use crate::convert::exists;
 use crate::sink::write_to;
 use crate::talk::{Talk, count};
+use crate::words::Sources;
 
 /// Write files of privacy or utility constraints, for the methods coat and pcta
 ///
@@ -138,9 +138,8 @@ pub(crate) struct InconspicuousArgs {
     /// The protected terms: a list with commas, or a file of constraints, all of whose terms are taken
     #[arg(long, value_name = "LIST|FILE")]
     terms: String,
-    /// What an attacker may know about words: a file that disjoin corpus build wrote
-    #[arg(long, value_name = "FILE")]
-    corpus: PathBuf,
+    #[command(flatten)]
+    words: Sources,
     /// How many other terms a set has
     #[arg(long, value_name = "N", default_value_t = 12)]
     size: usize,
@@ -174,8 +173,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Args::Hierarchy(args) => utility_sets_at(&args.taxonomy(&data)?, args.depth),
         Args::Wordnet(args) => args.sets(&data)?,
         Args::Inconspicuous(args) => {
-            let corpus = Corpus::read(&args.corpus)?;
-            let (distance, _) = by_corpus(&corpus, &data.dictionary);
+            let words = args.words.read()?;
+            let (distance, _) = words.of_terms(&data.dictionary).ok_or_else(|| {
+                let problem = "is missing: what an attacker may know about words";
+                Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
+            })?;
             let protected = singletons(&args.terms, &data)?;
             inconspicuous(&protected, &data.records, data.n_terms(), args.size, distance)
         }

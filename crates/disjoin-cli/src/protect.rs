@@ -7,6 +7,7 @@ use disjoin::data::Dataset;
 use disjoin::protect::disassociation::{self, DiversityRule, Grouping, Outcome as Disassociation, Params};
 use disjoin::publish::{Custody, Destination, Encoding, Package};
 use disjoin::read::Intake;
+use disjoin::recipe::recoding::Method;
 use disjoin::recipe::resolve;
 use disjoin::recipe::written::{self, Promised};
 use disjoin::release::claim::Parameters;
@@ -39,18 +40,18 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     crowd: Crowd,
-    /// How records are brought together
-    #[arg(long, value_enum, default_value_t = GroupingChoice::Layered, conflicts_with = "paper_literal")]
-    grouping: GroupingChoice,
+    /// How records are brought together [default: layered]
+    #[arg(long, value_enum, conflicts_with = "paper_literal")]
+    grouping: Option<GroupingChoice>,
     /// Group fewer records than this, where possible [default: 2K; with --grouping paper 30, or 2K if that is more]
     #[arg(long, value_name = "N")]
     max_cluster: Option<u32>,
     /// How the data are protected [default: disassociation, or least-loss for tables]
     #[arg(long, value_name = "METHOD", value_parser = crate::table::method_parser())]
     method: Option<MethodChoice>,
-    /// Which reading of the guarantee the release promises
-    #[arg(long, value_enum, default_value_t = PromiseChoice::AlgorithmAware)]
-    promise: PromiseChoice,
+    /// Which reading of the guarantee the release promises [default: algorithm-aware]
+    #[arg(long, value_enum)]
+    promise: Option<PromiseChoice>,
     /// Do not let groups share chunks: faster, but rare terms lose their counts
     #[arg(long)]
     no_refine: bool,
@@ -144,7 +145,7 @@ impl From<EncodingChoice> for Encoding {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if let Some(MethodChoice::Recoding(method)) = args.method {
-        args.refuse_foreign(method.name())?;
+        args.refuse_foreign(method)?;
         args.noise.check_unused()?;
         let hierarchy = args.table.hierarchy_of_terms()?;
         let asked = args.recoding.asked(method, &args.crowd, args.utility.as_deref(), hierarchy);
@@ -204,9 +205,11 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
 impl Args {
     /// Refuses flags that methods which recode terms do not know.
-    fn refuse_foreign(&self, method: &str) -> Result<()> {
+    fn refuse_foreign(&self, method: Method) -> Result<()> {
         let foreign = [
             ("--quasi", self.table.is_table()),
+            ("--grouping", self.grouping.is_some()),
+            ("--promise", self.promise.is_some()),
             ("--max-cluster", self.max_cluster.is_some()),
             ("--no-refine", self.no_refine),
             ("--sensitive", self.sensitive.is_some()),
@@ -215,7 +218,10 @@ impl Args {
             ("--output-format", self.output_format != EncodingChoice::Jsonl),
         ];
         match foreign.into_iter().find(|(_, is_given)| *is_given) {
-            Some((key, _)) => Err(Error::recipe(key, format!("is not known by the method {method}"), "leave it out")),
+            Some((key, _)) => {
+                let problem = format!("is not known by the method {}", method.name());
+                Err(Error::recipe(key, problem, format!("leave it out; the method knows {}", method.flags())))
+            }
             None => Ok(()),
         }
     }
@@ -224,6 +230,8 @@ impl Args {
     fn check_noise(&self) -> Result<()> {
         let given = [
             ("--quasi", self.table.is_table()),
+            ("--grouping", self.grouping.is_some()),
+            ("--promise", self.promise.is_some()),
             ("--sensitive", self.sensitive.is_some()),
             ("--utility", self.utility.is_some()),
             ("--weights", self.weights.is_some()),
@@ -247,12 +255,12 @@ impl Args {
         written::Protect {
             k,
             m,
-            grouping: Some(match self.grouping {
+            grouping: self.grouping.map(|grouping| match grouping {
                 GroupingChoice::Layered => Grouping::Layered,
                 GroupingChoice::Paper => Grouping::Paper,
             }),
             max_cluster: self.max_cluster,
-            promise: Some(match self.promise {
+            promise: self.promise.map(|promise| match promise {
                 PromiseChoice::Published => Promised::Published,
                 PromiseChoice::AlgorithmAware => Promised::AlgorithmAware,
             }),

@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
-use disjoin::data::{Dictionary, Mining, TermId};
-use disjoin::reconstruct::{Estimate, Model, Spread, estimate, top_expected};
+use disjoin::data::{Dictionary, Itemset, Mining, TermId};
+use disjoin::reconstruct::{Estimate, Model, Spread, estimate, top_expected, top_spread};
 use disjoin::release::recoded::Suppression;
 use disjoin::verify::open_recoded;
 use disjoin::{Error, Place, Result};
@@ -120,13 +120,19 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
 /// The same for recoded transactions.
 fn recoded(folder: &Path, questions: Questions, talk: &Talk) -> Result<Outcome> {
-    let Questions::Written(itemsets) = questions else {
-        let hint = "disjoin convert writes the records as a file that any miner reads";
-        return Err(Error::recipe("--top", "is for disassociated data, and these are recoded transactions", hint));
-    };
     talk.step("reading the release");
     let (claim, release) = open_recoded(folder)?;
     let spread = Spread::new(&release, claim.suppression);
+    let itemsets = match questions {
+        Questions::Written(itemsets) => itemsets,
+        Questions::Top(mining) => {
+            talk.step("searching for the greatest expectations");
+            let found = top_spread(&spread, &mining);
+            let texts =
+                |found: Itemset<f64>| found.terms.iter().map(|&t| release.dictionary.text(t).to_owned()).collect();
+            found.into_iter().map(texts).collect()
+        }
+    };
     let answer = |terms: Vec<String>| {
         let mut known: Vec<TermId> = terms.iter().filter_map(|term| release.dictionary.get(term)).collect();
         known.sort_unstable();

@@ -227,12 +227,15 @@ pub(crate) fn verify(
 fn read_original(file: &Path, kept: Option<&KeptRecoded>, input: &Input, talk: &Talk) -> Result<Dataset> {
     let (data, intake) = input.read(file, talk)?;
     match kept {
-        Some(kept) if kept.input_sha256 != intake.sha256 => {
-            Err(Error::input(Place::file(name_of(file)), "is not the file that was protected: its digest differs")
-                .with_hint("give the file that disjoin protect was given"))
-        }
+        Some(kept) if kept.input_sha256 != intake.sha256 => Err(other_file(file)),
         _ => Ok(data),
     }
+}
+
+/// What is said of another file than the one that was protected.
+pub(crate) fn other_file(file: &Path) -> Error {
+    Error::input(Place::file(name_of(file)), "is not the file that was protected: its digest differs")
+        .with_hint("give the file that disjoin protect was given")
 }
 
 fn verdict_text(verdict: &RecodedVerdict, promised: &str) -> String {
@@ -442,6 +445,21 @@ fn story_text(story: &RecodedStory, out: &Path) -> String {
             if story.verdict.holds { "proved" } else { "NOT proved" }
         ),
     );
+    if let Some(found) = &story.attacks {
+        let told = match found.worst().and_then(|of| Some((of, of.score.as_ref()?, of.blind?))) {
+            Some((of, score, blind)) => format!(
+                "{} tells by what words mean what was not in a record: right in {:.3}, blind guesses in {:.3}",
+                of.attack.name(),
+                score.precision.share,
+                blind.precision
+            ),
+            None if found.coverage.attacked == 0 => {
+                format!("nothing could be tried by what words mean: distances come from {}", found.distances)
+            }
+            None => String::from("what words mean gives nothing away: no attack is better than blind guesses"),
+        };
+        line("attack", told);
+    }
     line(
         "utility",
         format!(

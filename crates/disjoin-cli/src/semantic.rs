@@ -1,40 +1,40 @@
 //! `disjoin attack` for generalised sets: what do neighbours give away?
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
+use disjoin::Result;
 use disjoin::attack::reassociate::{Matching, Reassociate};
-use disjoin::attack::semantic::calibrated::{calibrated, learn};
-use disjoin::attack::semantic::judge::{Score, Truth, align, judge};
-use disjoin::attack::semantic::{Coverage, Distance, METHODS, Method, Tables, Trace, View, eliminate, tables};
+use disjoin::attack::semantic::summary::Summary;
+use disjoin::attack::semantic::{Attacked, Eliminated, METHODS, Method, Options, ROWS};
 use disjoin::attack::{self, Attack, Findings};
-use disjoin::data::{Dictionary, TermId, Transactions};
-use disjoin::reconstruct::relatedness::{Corpus, Counts, Known, by_corpus, by_counts, by_records};
+use disjoin::data::{Dataset, TermId};
+use disjoin::publish::KeptRecoded;
 use disjoin::release::recoded::{Recoded, TRANSACTIONS, read_recoded};
-use disjoin::{Error, Result};
-use serde_json::json;
+use disjoin::run::meaning::{Words, attack_words};
 
 use crate::Outcome;
 use crate::args::{Input, name_original};
 use crate::talk::{Talk, count, number};
+use crate::verify::custody_of;
+use crate::words::Sources;
 
 /// What the adversary knows about words, and what is done with it.
 #[derive(clap::Args)]
 #[group(id = "semantic")]
 pub(crate) struct Flags {
-    /// What words mean: a file that disjoin corpus build wrote
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets", conflicts_with = "counts")]
-    corpus: Option<PathBuf>,
-    /// What words mean: a table first,second,count of how often items are met, alone and together
-    #[arg(long, value_name = "FILE", help_heading = "Generalised sets")]
-    counts: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) words: Sources,
     /// Which attacks to run, with commas between
     #[arg(long, value_name = "METHOD", help_heading = "Generalised sets", value_enum, value_delimiter = ',', default_values_t = Eliminate::value_variants().to_vec())]
     eliminate: Vec<Eliminate>,
     /// How many items beside a generalised one count, the rarest first [default: all]
     #[arg(long, value_name = "N", help_heading = "Generalised sets", value_parser = clap::value_parser!(u32).range(1..))]
     context: Option<u32>,
+    /// How many records of a generalised item are looked at, evenly spread
+    #[arg(long, value_name = "N", help_heading = "Generalised sets", default_value_t = ROWS as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    rows: u32,
     /// Where the randomness of attacks starts
     #[arg(long, value_name = "N", help_heading = "Generalised sets", default_value_t = 0)]
     seed: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Flags {
 impl Flags {
     /// Whether something is asked for that only generalised sets have.
     pub(crate) fn is_given(&self) -> bool {
-        self.corpus.is_some() || self.counts.is_some() || self.context.is_some()
+        self.words.is_given() || self.context.is_some()
     }
 }
 
@@ -76,169 +76,92 @@ impl Eliminate {
 pub(crate) struct Asked<'a> {
     pub(crate) flags: &'a Flags,
     pub(crate) original: Option<&'a Path>,
+    pub(crate) custody: Option<&'a Path>,
     pub(crate) outside: Option<&'a Path>,
     pub(crate) show_terms: bool,
     pub(crate) input: &'a Input,
 }
 
-/// What one attack found in all blocks.
-struct Found {
-    method: Method,
-    traces: Vec<Vec<Trace>>,
-    score: Option<Score>,
-}
-
 pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Outcome> {
     talk.step("reading the release");
     let release = read_recoded(&folder.join(TRANSACTIONS))?;
-    let records: Vec<Transactions> = release.blocks.iter().map(|block| block.bag.transactions()).collect();
-    let corpus = asked.flags.corpus.as_deref().map(Corpus::read).transpose()?;
-    let counts = asked.flags.counts.as_deref().map(read_counts).transpose()?;
-    let outside = match asked.outside {
-        Some(file) => Some(in_terms_of(&release.dictionary, &asked.input.read(file, talk)?.0)),
+    let words = match (asked.flags.words.read()?, asked.outside) {
+        (Words::Release, Some(file)) => Words::Others(asked.input.read(file, talk)?.0),
+        (words, _) => words,
+    };
+    let original = match asked.original {
+        Some(file) => Some(read_original(file, folder, &release, asked, talk)?),
         None => None,
     };
-    let (distance, known, by): (Box<Distance<'_>>, Known, &str) = match (&corpus, &counts, &outside) {
-        (Some(corpus), ..) => {
-            let (distance, known) = by_corpus(corpus, &release.dictionary);
-            (Box::new(distance), known, "a corpus")
-        }
-        (None, Some(counts), _) => {
-            let (distance, known) = by_counts(counts, &release.dictionary);
-            (Box::new(distance), known, "a table of counts")
-        }
-        (None, None, outside) => {
-            let own = singles(&release);
-            let records = outside.as_ref().unwrap_or(&own);
-            let known = records.all_terms().iter().collect::<std::collections::HashSet<_>>().len() as u64;
-            let unknown = release.dictionary.len() as u64 - known;
-            let by = if outside.is_some() { "other people's records" } else { "the release itself" };
-            let distance = by_records(records, release.dictionary.len());
-            (Box::new(distance), Known { words: known, unknown, ..Known::default() }, by)
-        }
+    let beside = original.as_ref().map(|(data, line_of)| (data, line_of.as_deref()));
+    let options = Options {
+        methods: asked.flags.eliminate.iter().map(|choice| choice.method()).collect(),
+        context: asked.flags.context.map(|n| n as usize),
+        rows: asked.flags.rows as usize,
+        seed: asked.flags.seed,
     };
-    talk.step("laying out distances");
-    let most = asked.flags.context.map(|n| n as usize);
-    let views: Vec<View<'_>> =
-        release.blocks.iter().zip(&records).map(|(block, records)| View { groups: &block.groups, records }).collect();
-    let laid: Vec<Tables> = views.iter().map(|view| tables(view, &*distance, most)).collect();
-    let coverage = laid.iter().fold(Coverage::default(), |all, of| all.with(&of.coverage));
-    let truth = match asked.original {
-        None => None,
-        Some(file) => {
-            let [view] = views[..] else {
-                let problem = "a release with several recodings cannot be compared: who is in which is not published";
-                return Err(Error::recipe("--original", problem, "attack it without the original"));
-            };
-            let (original, _) = asked.input.read(file, talk)?;
-            Some(align(&view, &release.dictionary, &original).map_err(|error| name_original(error, file))?)
-        }
-    };
-    talk.step("attacking");
-    let mut learned = true;
-    let mut all = Vec::new();
-    for choice in &asked.flags.eliminate {
-        let method = choice.method();
-        let attack = |(view, laid): (&View<'_>, &Tables)| match eliminate(&laid.tables, method, asked.flags.seed) {
-            Some(traces) => traces,
-            None => match learn(view, &laid.tables, &*distance, most, asked.flags.seed) {
-                Some(model) => calibrated(&laid.tables, &model),
-                None => {
-                    learned = false;
-                    Vec::new()
-                }
-            },
-        };
-        let traces: Vec<Vec<Trace>> = views.iter().zip(&laid).map(attack).collect();
-        let score = match (&truth, &laid[..], &traces[..]) {
-            (Some((original, origin)), [laid], [traces]) if traces.len() == laid.tables.len() => {
-                Some(judge(&laid.tables, traces, &Truth::new(original, Some(origin))))
-            }
-            _ => None,
-        };
-        all.push(Found { method, traces, score });
-    }
-    if !learned {
+    let found = attack_words(&release, &words, &options, beside, &mut |step| talk.step(step));
+    let (attacked, summary) = found.map_err(|error| match asked.original {
+        Some(file) => name_original(error, file),
+        None => error,
+    })?;
+    if !summary.left_out.is_empty() {
         talk.warn("too little is not generalised to learn from: the calibrated attack was left out");
-        all.retain(|found| found.method != Method::Calibrated);
     }
-    if coverage.generalised > 0 && coverage.attacked == 0 {
-        talk.warn("nothing could be attacked: no distance is known (see --corpus), or records hold nothing beside");
+    if summary.coverage.generalised > 0 && summary.coverage.attacked == 0 {
+        talk.warn("nothing could be attacked: no distance is known (see --corpus and --vectors), or records hold nothing beside");
     }
-    tell(asked, &release, &laid, &all, (by, known, coverage), talk)?;
-    let wins = |found: &Found| found.score.as_ref().is_some_and(|score| score.precision.low > share_added(score));
-    Ok(if all.iter().any(wins) { Outcome::Broken } else { Outcome::Holds })
+    if talk.is_json() {
+        talk.print_json(&summary)?;
+    } else {
+        let mut text = text(&summary);
+        if asked.show_terms
+            && let Some(found) = attacked.found.last()
+        {
+            let _ = writeln!(text, "\n  surest of {}:", found.method.name());
+            surest(&mut text, &release, &attacked, found);
+        }
+        talk.print(&text)?;
+    }
+    Ok(if summary.worst().is_some() { Outcome::Broken } else { Outcome::Holds })
+}
+
+/// The original, and which line shows each of its records if custody tells.
+fn read_original(
+    file: &Path,
+    folder: &Path,
+    release: &Recoded,
+    asked: &Asked<'_>,
+    talk: &Talk,
+) -> Result<(Dataset, Option<Vec<u32>>)> {
+    let kept = custody_of(asked.custody, folder).map(|custody| KeptRecoded::read(&custody)).transpose()?;
+    let (data, intake) = asked.input.read(file, talk)?;
+    let line_of = match kept {
+        Some(kept) if kept.input_sha256 == intake.sha256 => Some(kept.line_of),
+        // With one recoding its records tell themselves which they were.
+        Some(_) if release.blocks.len() > 1 => return Err(crate::recoding::other_file(file)),
+        _ => None,
+    };
+    Ok((data, line_of))
 }
 
 /// Parts of records put together by what words mean, if somebody said what they mean.
 pub(crate) fn reassociate(flags: &Flags, view: &attack::View<'_>, talk: &Talk) -> Result<Option<Findings>> {
-    let corpus = flags.corpus.as_deref().map(Corpus::read).transpose()?;
-    let counts = flags.counts.as_deref().map(read_counts).transpose()?;
-    let distance: Box<Distance<'_>> = match (&corpus, &counts) {
-        (Some(corpus), _) => Box::new(by_corpus(corpus, &view.release.dictionary).0),
-        (None, Some(counts)) => Box::new(by_counts(counts, &view.release.dictionary).0),
-        (None, None) => return Ok(None),
-    };
+    let words = flags.words.read()?;
+    let Some((distance, _)) = words.of_terms(&view.release.dictionary) else { return Ok(None) };
     talk.step("attacking: reassociate-words");
     let score = |a: TermId, b: TermId| -distance(a, b);
     let found = Reassociate { score, matching: Matching::Optimal }.run(view);
     Ok(Some(Findings { attack: "reassociate-words", ..found }))
 }
 
-/// How often somebody is right who eliminates blindly.
-fn share_added(score: &Score) -> f64 {
-    score.added as f64 / (score.added + score.original).max(1) as f64
-}
-
-fn read_counts(file: &Path) -> Result<Counts> {
-    let text = std::fs::read(file).map_err(|e| Error::io(file, "read the counts", e))?;
-    Counts::read(&text, &file.display().to_string())
-}
-
-/// Records of others, as far as the release has their terms.
-fn in_terms_of(dictionary: &Dictionary, data: &disjoin::data::Dataset) -> Transactions {
-    let names: Vec<Option<TermId>> = data.dictionary.iter().map(|text| dictionary.get(text)).collect();
-    let mut records = Transactions::default();
-    for record in data.records.iter() {
-        records.push(&mut record.iter().filter_map(|&term| names[term as usize]).collect());
-    }
-    records
-}
-
-/// What the release tells ungeneralised.
-fn singles(release: &Recoded) -> Transactions {
-    let mut records = Transactions::default();
-    for block in &release.blocks {
-        for record in block.bag.transactions().iter() {
-            let single = |&group: &u32| {
-                block.groups[group as usize].first().copied().filter(|_| block.groups[group as usize].len() == 1)
-            };
-            records.push(&mut record.iter().filter_map(single).collect());
-        }
-    }
-    records
-}
-
 /// How many eliminations are shown.
 const SHOWN: usize = 10;
 
-fn tell(
-    asked: &Asked<'_>,
-    release: &Recoded,
-    laid: &[Tables],
-    all: &[Found],
-    (by, known, coverage): (&str, Known, Coverage),
-    talk: &Talk,
-) -> Result<()> {
-    let eliminated = |found: &Found| found.traces.iter().flatten().map(|trace| trace.steps.len() as u64).sum::<u64>();
-    if talk.is_json() {
-        let attacks: Vec<_> = all
-            .iter()
-            .map(|found| json!({ "attack": found.method, "eliminated": eliminated(found), "score": found.score }))
-            .collect();
-        return talk.print_json(&json!({ "distances": by, "terms": known, "coverage": coverage, "attacks": attacks }));
-    }
-    let mut text = format!("distances from {by}\n");
+fn text(summary: &Summary) -> String {
+    let Summary { distances, terms: known, coverage, .. } = summary;
+    // Writing to a String cannot fail.
+    let mut text = format!("distances from {distances}\n");
     let _ = writeln!(
         text,
         "  terms known         {} as words, {} as phrases, {} by their last word, {} by their words, {} unknown",
@@ -248,9 +171,16 @@ fn tell(
         number(known.means),
         number(known.unknown)
     );
+    if known.pieces > 0 {
+        let _ = writeln!(text, "  and from pieces     {}", count(known.pieces, "word", "words"));
+    }
+    let recodings = match summary.recodings.len() {
+        0 => String::new(),
+        n => format!(" in {} recodings", number(n as u64)),
+    };
     let _ = writeln!(
         text,
-        "  generalised items   {}, of which {} attacked ({} with one record, {} of unknown meaning)",
+        "  generalised items   {}{recodings}, of which {} attacked ({} with one record, {} of unknown meaning)",
         number(coverage.generalised),
         number(coverage.attacked),
         number(coverage.single_row),
@@ -263,14 +193,17 @@ fn tell(
         number(coverage.unknown_cells),
         count(coverage.rows_without_context, "record", "records")
     );
+    if coverage.rows_left_out > 0 {
+        let rows = count(coverage.rows_left_out, "record", "records");
+        let _ = writeln!(text, "  a sample            {rows} of items in many left out (--rows)");
+    }
     let _ = writeln!(
         text,
         "\n  {:<16}{:>11}{:>11}{:>17}{:>9}{:>8}{:>9}",
         "attack", "eliminated", "precision", "95 % interval", "recall", "F", "mean F"
     );
-    for found in all {
-        let name = name_of(found.method);
-        let _ = write!(text, "  {name:<16}{:>11}", number(eliminated(found)));
+    for found in &summary.attacks {
+        let _ = write!(text, "  {:<16}{:>11}", found.attack.name(), number(found.eliminated));
         if let Some(score) = &found.score {
             let interval = format!("{:.3}-{:.3}", score.precision.low, score.precision.high);
             let _ = write!(
@@ -281,41 +214,25 @@ fn tell(
         }
         text.push('\n');
     }
-    if let Some(score) = all.iter().find_map(|found| found.score.as_ref()) {
+    if let Some((score, blind)) = summary.attacks.iter().find_map(|found| Some((found.score.as_ref()?, found.blind?))) {
         let _ = writeln!(
             text,
             "\n  eliminating blindly is right in {:.3} of cases: the density is {:.3}",
-            share_added(score),
-            score.density
+            blind.precision, score.density
         );
     }
-    if asked.show_terms
-        && let Some(found) = all.last()
-    {
-        let _ = writeln!(text, "\n  surest of {}:", name_of(found.method));
-        surest(&mut text, release, laid, found);
-    }
-    talk.print(&text)
+    text
 }
 
 /// The eliminations with the highest scores, in words.
-fn surest(text: &mut String, release: &Recoded, laid: &[Tables], found: &Found) {
+fn surest(text: &mut String, release: &Recoded, attacked: &Attacked, found: &Eliminated) {
     let mut steps = Vec::new();
-    for (laid, traces) in laid.iter().zip(&found.traces) {
-        for (table, trace) in laid.tables.iter().zip(traces) {
-            steps.extend(trace.steps.iter().map(|step| (step.score, table, step)));
-        }
+    for (table, trace) in attacked.tables.iter().zip(&found.traces) {
+        steps.extend(trace.steps.iter().map(|step| (step.score, table, step)));
     }
     steps.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (score, table, step) in steps.into_iter().take(SHOWN) {
         let members: Vec<&str> = table.members.iter().map(|&term| release.dictionary.text(term)).collect();
         let _ = writeln!(text, "    {score:.3}  ({}) is not {}", members.join(", "), members[step.column]);
     }
-}
-
-/// The name of a method as it is written.
-fn name_of(method: Method) -> String {
-    let at = METHODS.iter().position(|&other| other == method).unwrap_or(0);
-    let value = Eliminate::value_variants()[at].to_possible_value();
-    value.map_or(String::new(), |value| value.get_name().to_owned())
 }

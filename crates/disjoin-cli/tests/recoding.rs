@@ -175,7 +175,11 @@ fn constraints_go_all_the_way() {
         let answer = |at: usize, key: &str| asked["itemsets"][at][key].as_f64().unwrap();
         assert_eq!((answer(0, "lower"), answer(0, "expected"), answer(0, "upper")), (0.0, 1.0, 2.0));
         assert_eq!((answer(1, "lower"), answer(1, "upper"), answer(2, "upper")), (7.0, 7.0, 0.0));
-        assert!(bench.bad(&["query", out, "--top", "3"]).contains("disjoin convert"));
+        let top = json(&bench, &["query", out, "--top", "3", "--size", "2"], 0);
+        let told =
+            |at: usize| (top["itemsets"][at]["terms"].clone(), top["itemsets"][at]["expected"].as_f64().unwrap());
+        assert_eq!(told(0), (serde_json::json!(["asthma", "flu"]), 3.0));
+        assert!(told(1).1 >= told(2).1 && told(2).1 >= 1.0, "{top}");
 
         bench.good(&["convert", out, &format!("{out}.dat")]);
         let converted = fs::read_to_string(bench.at(&format!("{out}.dat"))).unwrap();
@@ -257,6 +261,8 @@ fn bad_policies_are_refused_with_their_line() {
         (protect("suppression", "out", &["-m", "0"]), "-m"),
         (protect("suppression", "out", &["--sensitive", "hiv"]), "--sensitive"),
         (protect("suppression", "out", &["--output-format", "parquet"]), "--output-format"),
+        (protect("suppression", "out", &["--grouping", "layered"]), "--grouping"),
+        (protect("coat", "out", &["--privacy", "good.txt", "--promise", "algorithm-aware"]), "--promise"),
         (protect("coat", "out", &["--privacy", "good.txt", "--quasi", "x"]), "--quasi"),
         (protect("disassociation", "out", &["--privacy", "good.txt"]), "--privacy"),
         (protect("disassociation", "out", &["--force"]), "--force"),
@@ -264,6 +270,9 @@ fn bad_policies_are_refused_with_their_line() {
         let said = bench.bad(&args);
         assert!(said.contains(&format!("error: {key}: ")), "{said}");
     }
+    // What is known instead is said.
+    let said = bench.bad(&protect("lra", "out", &["--fanout", "2", "--promise", "published"]));
+    assert!(said.contains("--block") && said.contains("method lra"), "{said}");
 }
 
 #[test]
@@ -341,6 +350,11 @@ folder = \"out\"
         ("method = \"coat\"\n", "", "protect.privacy"),
         ("k = 2", "k = 2\npromise = \"published\"", "protect.promise"),
         ("method = \"coat\"", "method = \"suppression\"", "protect.privacy"),
+        ("folder = \"out\"", "folder = \"out\"\nformat = \"parquet\"", "recipe.toml:13: output.format"),
+        ("[measure.at_most]", "[attack]\nrun = [\"cover\"]\n[measure.at_most]", "recipe.toml:10: attack.run"),
+        ("[measure.at_most]", "[attack]\ncontext = 0\n[measure.at_most]", "recipe.toml:10: attack.context"),
+        ("[measure.at_most]", "[attack]\neliminate = [\"grup\"]\n[measure.at_most]", "recipe.toml:10"),
+        ("[measure.at_most]", "[attack]\ncorpus = \"none.corpus\"\n[measure.at_most]", "none.corpus"),
     ] {
         bench.file("recipe.toml", recipe.replace(from, to));
         let said = bench.bad(&["run"]);

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disjoin::Error;
 use disjoin::data::utility_loss::of_recoding;
-use disjoin::data::{Dataset, Hierarchy, Recoding as Groups, TermId};
+use disjoin::data::{Dataset, Hierarchy, Mining, Recoding as Groups, TermId};
 use disjoin::measure::{RecodedOptions, RecodedReport, measure_recoded};
 use disjoin::protect::recoding::{LocalParams, lra};
 use disjoin::publish::{Destination, KeptRecoded, RecodedPackage};
 use disjoin::read;
 use disjoin::recipe::recoding::{Method, Recoding};
-use disjoin::reconstruct::Spread;
+use disjoin::reconstruct::{Spread, top_spread};
 use disjoin::release::recoded::{
     Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
@@ -577,4 +577,32 @@ fn packages_are_written_and_read_back() {
     assert!(!told("release/claim.json").contains("\"d\"") && !told("release/transactions.jsonl").contains("\"d\""));
     let sets = utility_as_published(&[vec![0, 1, 2]], &data.dictionary, release);
     assert_eq!(sets, [["a", "b"]]);
+}
+
+#[test]
+fn the_greatest_expectations_are_those_of_all_itemsets() {
+    let mut rng = ChaCha8Rng::seed_from_u64(77);
+    for round in 0..150 {
+        let data = Dataset::from_texts(random_records(&mut rng, 7, 30));
+        let method = [Method::Apriori, Method::Lra, Method::Suppression][round % 3];
+        let asked = Recoding { block: (method == Method::Lra).then_some(4), ..asked(method, 2, 1) };
+        // Where there are fewer records than the crowd needs there is no release to ask.
+        let Ok(made) = protect_recoded(&asked, &data, &mut |_| {}) else { continue };
+        let spread = Spread::new(&made.release, made.claim.suppression);
+        let n_terms = made.release.dictionary.len();
+        let mut all: Vec<(i64, usize, Vec<TermId>)> = (1_u32..1 << n_terms)
+            .map(|set| (0..n_terms as TermId).filter(|term| set >> term & 1 == 1).collect::<Vec<_>>())
+            .map(|terms| ((spread.estimate(&terms).expected * -1e6).round() as i64, terms.len(), terms))
+            .filter(|of| of.0 < 0)
+            .collect();
+        all.sort_unstable();
+        let (k, min_length) = (rng.random_range(1..40), rng.random_range(1..4));
+        let max_length = rng.random_range(min_length..6);
+        let found = top_spread(&spread, &Mining { k, min_length, max_length, excludes: None });
+        let found: Vec<(i64, usize, Vec<TermId>)> =
+            found.into_iter().map(|of| ((of.support * -1e6).round() as i64, of.terms.len(), of.terms)).collect();
+        all.retain(|of| (min_length..=max_length).contains(&of.1));
+        all.truncate(k);
+        assert_eq!(found, all, "{round}");
+    }
 }

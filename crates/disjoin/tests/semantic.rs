@@ -8,15 +8,23 @@
 use std::time::Instant;
 
 use disjoin::attack::semantic::calibrated::{calibrated, learn};
-use disjoin::attack::semantic::judge::{Score, Truth, judge};
+use disjoin::attack::semantic::judge::{Original, Score, Truth, judge};
+use disjoin::attack::semantic::summary::Summary;
 use disjoin::attack::semantic::{
-    METHODS, Method, Table, Trace, View, eliminate, group, redistribution, tables, threshold, weighted,
+    Coverage, METHODS, Method, Options, Table, Trace, View, attack_release, eliminate, group, redistribution, tables,
+    threshold, weighted,
 };
-use disjoin::data::Dataset;
+use disjoin::data::{Dataset, Recoding, TermId};
 use disjoin::protect::recoding::{Params, coat};
+use disjoin::publish::report::{Audience, recoded_html, recoded_markdown};
 use disjoin::read::policy::{Policy, one_utility_set, random_singletons};
+use disjoin::recipe::read_recipe;
+use disjoin::recipe::recoding::{Method as Recoder, Recoding as Asked};
 use disjoin::reconstruct::relatedness::corpus::Builder;
-use disjoin::reconstruct::relatedness::{Corpus, by_corpus};
+use disjoin::reconstruct::relatedness::{Corpus, Known, by_corpus};
+use disjoin::release::recoded::{Draft, Recoded};
+use disjoin::run::meaning::{Words, attack_words};
+use disjoin::run::recoded::{protect_recoded, run_recoded};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -389,5 +397,335 @@ fn added_members_of_the_same_context_are_not_found() {
             println!("{k} {method:?}: {beyond_chance:.3} {:.3} {:.3}", score.precision.share, blind(score));
             assert!(beyond_chance < 0.05, "{k} {method:?}: {beyond_chance}");
         }
+    }
+}
+
+// ---- Several recodings --------------------------------------------------------------------------------------------------
+
+/// The threshold attack on all generalised items of all recodings and what it is worth, by definition: the original record by
+/// record, as custody says which recoding each got.
+fn by_definition(
+    release: &Recoded,
+    line_of: &[u32],
+    data: &Dataset,
+    distance: &dyn Fn(TermId, TermId) -> f64,
+) -> (Coverage, [u64; 4]) {
+    let mut coverage = Coverage::default();
+    let [mut added, mut original, mut eliminated, mut right] = [0; 4];
+    let mut first = 0;
+    for block in &release.blocks {
+        let lines = first..first + block.bag.len() as u32;
+        first = lines.end;
+        let people: Vec<Vec<TermId>> = data
+            .records
+            .iter()
+            .zip(line_of)
+            .filter(|(_, line)| lines.contains(line))
+            .map(|(record, _)| record.iter().filter_map(|&t| release.dictionary.get(data.dictionary.text(t))).collect())
+            .collect();
+        let is_alone = |term: &TermId| block.groups.contains(&vec![*term]);
+        for group in block.groups.iter().filter(|group| group.len() > 1) {
+            let holders = people.iter().filter(|person| person.iter().any(|term| group.contains(term)));
+            let (mut rows, mut n_holders) = (Vec::new(), 0);
+            for person in holders {
+                n_holders += 1;
+                let context: Vec<TermId> = person.iter().copied().filter(is_alone).collect();
+                if context.is_empty() {
+                    coverage.rows_without_context += 1;
+                    continue;
+                }
+                let cell = |&member: &TermId| {
+                    let known: Vec<f64> =
+                        context.iter().map(|&term| distance(term, member)).filter(|d| !d.is_nan()).collect();
+                    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+                };
+                rows.push((person, group.iter().map(cell).collect::<Vec<Option<f64>>>()));
+            }
+            if n_holders == 0 {
+                continue;
+            }
+            coverage.generalised += 1;
+            let known: Vec<f64> = rows.iter().flat_map(|row| row.1.iter().flatten()).copied().collect();
+            if known.is_empty() {
+                coverage.unknown += 1;
+                continue;
+            }
+            if rows.len() < 2 {
+                coverage.single_row += 1;
+                continue;
+            }
+            coverage.attacked += 1;
+            coverage.cells += (rows.len() * group.len()) as u64;
+            coverage.unknown_cells += (rows.len() * group.len() - known.len()) as u64;
+            let mean = known.iter().sum::<f64>() / known.len() as f64;
+            for (person, cells) in &rows {
+                let far: Vec<usize> = (0..group.len()).filter(|&at| cells[at].is_some_and(|d| d > mean)).collect();
+                let nearest = far.iter().copied().min_by(|&a, &b| cells[a].unwrap().total_cmp(&cells[b].unwrap()));
+                for (at, member) in group.iter().enumerate() {
+                    let was_there = person.contains(member);
+                    added += u64::from(!was_there);
+                    original += u64::from(was_there);
+                    let stays = far.len() == group.len() && nearest == Some(at);
+                    if far.contains(&at) && !stays {
+                        eliminated += 1;
+                        right += u64::from(!was_there);
+                    }
+                }
+            }
+        }
+    }
+    (coverage, [added, original, eliminated, right])
+}
+
+/// Distances that add up without rounding; one in eight is known to nobody.
+fn some_distance(a: TermId, b: TermId) -> f64 {
+    let mixed =
+        (u64::from(a.min(b)) * 1_000_003 + u64::from(a.max(b)) * 7_919 + 12_345).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    if mixed >> 61 == 0 { f64::NAN } else { ((mixed >> 20) % 640) as f64 / 64.0 }
+}
+
+fn counts_of(score: &Score) -> [u64; 4] {
+    [score.added, score.original, score.precision.of, score.precision.hits]
+}
+
+/// Records of letters in parts, each with groups of its own, and terms that no group has.
+fn random_release(rng: &mut ChaCha8Rng) -> (Dataset, Recoded, Vec<u32>) {
+    let n_terms = rng.random_range(3..14_u8);
+    let density = rng.random_range(0.1..0.6);
+    let record = |rng: &mut ChaCha8Rng| -> Vec<String> {
+        let some = (0..n_terms).filter(|_| rng.random_bool(density)).map(|at| char::from(b'a' + at).to_string());
+        let mut some: Vec<String> = some.collect();
+        if some.is_empty() {
+            some.push("a".into());
+        }
+        some
+    };
+    let n = rng.random_range(4..40);
+    let data = Dataset::from_texts((0..n).map(|_| record(rng)).collect::<Vec<_>>());
+    let parts = rng.random_range(1..4);
+    let part_of: Vec<usize> = (0..data.records.len()).map(|_| rng.random_range(0..parts)).collect();
+    let draft = |part: usize| {
+        let mut groups: Vec<Vec<TermId>> = vec![Vec::new(); data.n_terms()];
+        for term in 0..data.n_terms() as TermId {
+            // Half the terms stand alone; a few are suppressed.
+            let at = if rng.random_bool(0.5) { term as usize } else { rng.random_range(0..=data.n_terms() / 4) };
+            if rng.random_bool(0.95) {
+                groups[at].push(term);
+            }
+        }
+        groups.retain(|group| !group.is_empty());
+        let recoding = Recoding::from_groups(data.n_terms(), groups).unwrap();
+        let ids = (0..data.records.len() as u32).filter(|&id| part_of[id as usize] == part);
+        Draft::of_recoding(&data.records, ids, &recoding, Vec::new())
+    };
+    let drafts: Vec<Draft> = (0..parts).map(draft).collect();
+    let (release, line_of) = Recoded::of_drafts(&data.dictionary, drafts).unwrap();
+    (data, release, line_of)
+}
+
+#[test]
+fn several_recodings_are_attacked_and_judged_as_by_definition() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let options = Options { methods: vec![Method::Threshold], ..Options::default() };
+    let (mut several, mut eliminated) = (0, 0);
+    for round in 0..600 {
+        let (data, release, line_of) = random_release(&mut rng);
+        let attacked = attack_release(&release, &some_distance, &options, &mut |_| {});
+        let original = Original::new(&release, &data, Some(&line_of)).unwrap();
+        let summary = Summary::new(&attacked, "letters", Known::default(), Some(&original.truth()));
+        let (coverage, counts) = by_definition(&release, &line_of, &data, &some_distance);
+        assert_eq!(summary.coverage, coverage, "{round}");
+        let score = summary.attacks[0].score.as_ref().unwrap();
+        assert_eq!(counts_of(score), counts, "{round}");
+        assert_eq!(attacked.tables.len(), attacked.recoding_of.len());
+        for (table, &recoding) in attacked.tables.iter().zip(&attacked.recoding_of) {
+            assert_eq!(table.members, release.blocks[recoding as usize].groups[table.group as usize], "{round}");
+        }
+        several += usize::from(release.blocks.len() > 1);
+        eliminated += counts[2];
+        // Blind guesses: as many, drawn by lot.
+        let blind = summary.attacks[0].blind.unwrap();
+        let cells = (counts[0] + counts[1]).max(1) as f64;
+        assert!((blind.precision - counts[0] as f64 / cells).abs() < 1e-12);
+        if counts[0] > 0 {
+            assert!((blind.recall - counts[2] as f64 / cells).abs() < 1e-12, "{round}");
+        }
+        // Nobody can tell whose record is in which part but by custody.
+        let without = Original::new(&release, &data, None);
+        assert_eq!(without.is_err(), release.blocks.len() != 1, "{round}");
+        // Another order, another number of records: not the custody of these.
+        let mut other = line_of.clone();
+        other.pop();
+        assert!(Original::new(&release, &data, Some(&other)).is_err());
+    }
+    assert!(several > 200 && eliminated > 5_000, "{several} {eliminated}");
+}
+
+#[test]
+fn one_recoding_is_attacked_as_its_tables_are() {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let methods: Vec<Method> = METHODS.into_iter().filter(|&method| method != Method::Calibrated).collect();
+    let options = Options { methods, seed: 9, context: Some(2), ..Options::default() };
+    let mut compared = 0;
+    for _ in 0..300 {
+        let (data, release, line_of) = random_release(&mut rng);
+        let [block] = &release.blocks[..] else { continue };
+        let records = block.bag.transactions();
+        let laid = tables(&View { groups: &block.groups, records: &records }, &some_distance, Some(2));
+        let attacked = attack_release(&release, &some_distance, &options, &mut |_| {});
+        assert_eq!(
+            (&attacked.coverage[..], format!("{:?}", attacked.tables)),
+            (&[laid.coverage][..], format!("{:?}", laid.tables))
+        );
+        // What is told by custody, and what equal records tell, is the same.
+        let [told, found] = [Some(&line_of[..]), None].map(|line_of| Original::new(&release, &data, line_of).unwrap());
+        for of in &attacked.found {
+            let traces = eliminate(&laid.tables, of.method, 9).unwrap();
+            assert_eq!(
+                of.traces.iter().map(|t| &t.steps).collect::<Vec<_>>(),
+                traces.iter().map(|t| &t.steps).collect::<Vec<_>>()
+            );
+            assert_eq!(judge(&attacked.tables, &traces, &told.truth()), judge(&laid.tables, &traces, &found.truth()));
+            compared += 1;
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn of_items_in_many_records_a_sample_is_attacked() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    for _ in 0..100 {
+        let (_, release, _) = random_release(&mut rng);
+        let of = |rows: usize| {
+            let options = Options { methods: vec![Method::Largest], rows, ..Options::default() };
+            attack_release(&release, &some_distance, &options, &mut |_| {})
+        };
+        let (all, few) = (of(usize::MAX), of(3));
+        let rows = |of: &[Coverage]| of.iter().map(|of| of.rows_left_out).sum::<u64>();
+        assert_eq!(rows(&all.coverage), 0);
+        assert!(few.tables.iter().all(|table| table.records.len() <= 3));
+        for table in &few.tables {
+            let same = |other: &&disjoin::attack::semantic::GroupTable| {
+                other.members == table.members && table.records.iter().all(|r| other.records.contains(r))
+            };
+            assert!(all.tables.iter().any(|other| same(&other)));
+        }
+        let holders: u64 = release
+            .blocks
+            .iter()
+            .flat_map(|block| {
+                let held = block.bag.transactions();
+                (0..block.groups.len() as u32)
+                    .filter(|&group| block.groups[group as usize].len() > 1)
+                    .map(|group| held.iter().filter(|record| record.contains(&group)).count().saturating_sub(3) as u64)
+                    .collect::<Vec<_>>()
+            })
+            .sum();
+        assert_eq!(rows(&few.coverage), holders);
+    }
+}
+
+/// Documents of which each is about one subject, with words that are common and words that are rare.
+fn notes(n: usize, subjects: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<String>> {
+    let note = |_| {
+        let subject = rng.random_range(0..subjects);
+        let length = rng.random_range(8..16);
+        let mut word = || (150.0 * rng.random_range(0.0_f64..1.0).powi(3)) as usize;
+        (0..length).map(|_| format!("word{:03}of{subject}", word())).collect()
+    };
+    (0..n).map(note).collect()
+}
+
+/// Local recoding leaves terms alone in one block that it generalises in another: the release itself tells what they go with.
+#[test]
+fn local_recoding_gives_away_by_itself_what_it_generalises() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let data = Dataset::from_texts(notes(700, 6, &mut rng));
+    let asked = Asked { block: Some(100), ..Asked::by_hierarchy(Recoder::Lra, 4, 1, 5) };
+    let made = protect_recoded(&asked, &data, &mut |_| {}).unwrap();
+    assert!(made.release.blocks.len() > 5, "{}", made.release.blocks.len());
+    let options = Options { seed: 1, ..Options::default() };
+    let beside = Some((&data, Some(&made.line_of[..])));
+    let (_, told) = attack_words(&made.release, &Words::Release, &options, beside, &mut |_| {}).unwrap();
+    println!("{:?}", told.coverage);
+    for of in &told.attacks {
+        let score = of.score.as_ref().unwrap();
+        println!(
+            "{:?}: {} {:.3} {:.3} {:.3}",
+            of.attack,
+            of.eliminated,
+            score.precision.share,
+            of.blind.unwrap().precision,
+            score.f
+        );
+    }
+    assert!(told.terms.words > 0 && told.coverage.attacked > 20, "{:?}", told.coverage);
+    assert_eq!(told.recodings.len(), made.release.blocks.len());
+    let threshold = told.attacks.iter().find(|of| of.attack == Method::Threshold).unwrap();
+    let distance = Words::Release.distance(&made.release).0;
+    let all = Options { methods: vec![Method::Threshold], rows: usize::MAX, ..options };
+    let (_, told_all) = attack_words(&made.release, &Words::Release, &all, beside, &mut |_| {}).unwrap();
+    let (coverage, counts) = by_definition(&made.release, &made.line_of, &data, &*distance);
+    assert_eq!(told_all.coverage, coverage);
+    assert_eq!(counts_of(told_all.attacks[0].score.as_ref().unwrap())[..2], counts[..2]);
+    assert_eq!(threshold.eliminated, counts[2]);
+}
+
+/// A run of a recipe, and its public page whatever the original says.
+#[test]
+fn the_public_page_tells_nothing_that_was_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let write = |texts: Vec<Vec<String>>| texts.iter().map(|t| t.join(" ") + "\n").collect::<String>();
+    std::fs::write(at("data.dat"), write(notes(600, 6, &mut rng))).unwrap();
+    let mut builder = Builder::default();
+    notes(2_000, 6, &mut rng).iter().for_each(|document| builder.add(&document.join(" ")));
+    let corpus = builder.finish(Vec::new()).unwrap();
+    corpus.write(&mut std::fs::File::create(at("words.corpus")).unwrap(), &at("words.corpus")).unwrap();
+    for (corpus, method) in [("corpus = \"words.corpus\"", "apriori"), ("", "lra")] {
+        let block = if method == "lra" { "block = 80" } else { "" };
+        let recipe = format!(
+            "[input]\nfile = \"data.dat\"\nformat = \"basket\"\n[protect]\nmethod = \"{method}\"\nk = 4\nm = 1\nfanout = 5\n{block}\n\
+             [attack]\n{corpus}\nmost_beyond_blind = 1\n[output]\nfolder = \"{method}\"\n"
+        );
+        std::fs::write(at("recipe.toml"), recipe).unwrap();
+        let story = run_recoded(&read_recipe(&at("recipe.toml")).unwrap(), &mut |_| {}).unwrap();
+        let found = story.attacks.as_ref().unwrap();
+        assert!(found.coverage.attacked > 5 && found.attacks.iter().all(|of| of.score.is_some()), "{found:?}");
+        assert!(story.limits.iter().any(|limit| limit.key == "attack.most_beyond_blind" && limit.holds));
+        let read = |name: &str| std::fs::read_to_string(at(method).join(name)).unwrap();
+        let public = recoded_html(&story, Audience::Public);
+        assert_eq!(read("release/report.html"), public);
+        assert!(public.contains("What words give away") && !public.contains("blindly"));
+        let inside = read("custody/report.html");
+        assert!(inside.contains("F blindly") && inside.contains("<svg"), "{method}");
+        assert!(
+            read("custody/report.md").contains("| redistribution")
+                || read("custody/report.md").contains("`redistribution`")
+        );
+        let json: serde_json::Value = serde_json::from_str(&read("custody/report.json")).unwrap();
+        assert_eq!(json["attacks"]["attacks"].as_array().unwrap().len(), found.attacks.len());
+        for file in std::fs::read_dir(at(method).join("release")).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            assert!(!text.contains("\"score\"") && !text.contains("precision"), "{method}");
+        }
+        let mut other = story.clone();
+        let attacks = other.attacks.as_mut().unwrap();
+        for of in &mut attacks.attacks {
+            (of.score, of.blind) = (None, None);
+            if !corpus.is_empty() {
+                // What a file says about words may come from anywhere.
+                of.eliminated += 12_345;
+            }
+        }
+        if !corpus.is_empty() {
+            (attacks.coverage, attacks.terms) = (Coverage { generalised: 1, ..Coverage::default() }, Known::default());
+        }
+        other.limits[0].value = 0.999;
+        assert_eq!(recoded_html(&other, Audience::Public), public);
+        assert_eq!(recoded_markdown(&other, Audience::Public), recoded_markdown(&story, Audience::Public));
+        assert_ne!(recoded_html(&other, Audience::Inside), inside);
     }
 }

@@ -12,7 +12,7 @@ use disjoin::read::extract::records_of_texts;
 use disjoin::read::policy::{Policy, one_utility_set, random_singletons};
 use disjoin::read::wordnet::WordNet;
 use disjoin::read::{self, documents};
-use disjoin::reconstruct::relatedness::Corpus;
+use disjoin::reconstruct::relatedness::{Corpus, Vectors};
 use disjoin::{Error, Result};
 
 /// The values of k that the paper tries.
@@ -28,6 +28,7 @@ pub(crate) const MANY: f64 = 0.3;
 /// What is at hand.
 pub(crate) struct Sources {
     pub(crate) corpus: Corpus,
+    pub(crate) vectors: Option<Vectors>,
     /// Abstracts: those that are attacked first.
     texts: Vec<String>,
     folder: PathBuf,
@@ -35,13 +36,14 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn read(folder: &Path, corpus: &Path, wordnet: &Path) -> Result<Self> {
+    pub(crate) fn read(folder: &Path, corpus: &Path, vectors: Option<&Path>, wordnet: &Path) -> Result<Self> {
         let inner = folder.join("medical-text/medical-abstracts.csv");
         let file = if inner.exists() { inner } else { folder.join("medical-abstracts.csv") };
         let mut texts = Vec::new();
         documents(&file, Some("medical_abstract"), &mut |text| texts.push(text.to_owned()))?;
         let (folder, wordnet) = (folder.to_owned(), wordnet.to_owned());
-        Ok(Sources { corpus: Corpus::read(corpus)?, texts, folder, wordnet })
+        let vectors = vectors.map(|path| Vectors::read(path, None)).transpose()?;
+        Ok(Sources { corpus: Corpus::read(corpus)?, vectors, texts, folder, wordnet })
     }
 
     pub(crate) fn n_attacked(&self) -> usize {

@@ -9,7 +9,7 @@ use std::path::Path;
 use disjoin::{Error, Result};
 
 use crate::page::{Page, write_index};
-use data::Sources;
+pub(crate) use data::Sources;
 
 type Figure = fn(&Sources) -> Result<Page>;
 
@@ -27,20 +27,20 @@ const FIGURES: [(&str, Figure); 10] = [
 ];
 
 /// Draws a figure, or all of them, and lists the verdicts again.
-pub(crate) fn run(figure: &str, data: &Path, corpus: &Path, wordnet: &Path, out: &Path) -> Result<()> {
+pub(crate) fn run(figure: &str, sources: &Sources, out: &Path) -> Result<()> {
     let wanted: Vec<_> = FIGURES.into_iter().filter(|(name, _)| figure == "all" || figure == *name).collect();
     if wanted.is_empty() {
         let all = FIGURES.map(|(name, _)| name).join(", ");
         return Err(Error::recipe("figure", format!("there is no figure {figure}"), format!("one of {all}, or all")));
     }
-    let sources = Sources::read(data, corpus, wordnet)?;
     for (name, draw) in wanted {
         eprintln!("figure {name}");
         let command = format!(
             "cargo run --release -p disjoin-cli -- corpus build /usr/share/wordnet /usr/share/dictd -o words.corpus\n\
-             cargo run --release -p disjoin-lab -- shao2017 {name} --data DIR --corpus words.corpus"
+             cargo run --release -p disjoin-lab -- shao2017 {name} --data DIR --corpus words.corpus{}",
+            if name == "corpora" && sources.vectors.is_some() { " --vectors wordllama.whl" } else { "" }
         );
-        draw(&sources)?.write(out, name, &command)?;
+        draw(sources)?.write(out, name, &command)?;
     }
     write_index(out, INTRODUCTION, FIGURES.iter().map(|figure| figure.0))
 }
@@ -95,7 +95,8 @@ mod tests {
         let mut file = fs::File::create(&corpus).unwrap();
         builder.finish(Vec::new()).unwrap().write(&mut file, &corpus).unwrap();
         let out = folder.path().join("out");
-        run("all", folder.path(), &corpus, folder.path(), &out).unwrap();
+        let sources = Sources::read(folder.path(), &corpus, None, folder.path()).unwrap();
+        run("all", &sources, &out).unwrap();
         let index = fs::read_to_string(out.join("README.md")).unwrap();
         for (name, _) in FIGURES {
             let page = fs::read_to_string(out.join(format!("{name}.md"))).unwrap();
@@ -104,6 +105,6 @@ mod tests {
             assert!(index.contains(&format!("| [{name}]({name}.md) | ")), "{name}");
             assert!(!page.contains(&*folder.path().to_string_lossy()), "{name} tells a path");
         }
-        assert!(run("99", folder.path(), &corpus, folder.path(), &out).is_err());
+        assert!(run("99", &sources, &out).is_err());
     }
 }

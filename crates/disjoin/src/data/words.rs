@@ -22,11 +22,15 @@ const IRREGULAR: [(&str, &str); 12] = [
 
 /// The words of a text in order: runs of letters and digits, in lower case and singular.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
+    as_written(text).map(|word| singular(&word))
+}
+
+/// The words of a text in order, in lower case, plurals as they are.
+pub fn as_written(text: &str) -> impl Iterator<Item = String> {
     let runs = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter(|run| !run.is_empty());
     runs.map(|run| {
         let run = run.trim_matches(['\'', '’']);
-        let run = run.strip_suffix("'s").or_else(|| run.strip_suffix("’s")).unwrap_or(run);
-        singular(&run.to_lowercase())
+        run.strip_suffix("'s").or_else(|| run.strip_suffix("’s")).unwrap_or(run).to_lowercase()
     })
     .filter(|word| !word.is_empty())
 }

@@ -30,13 +30,13 @@ pub enum HierarchyStyle {
 
 /// Reads a hierarchy over the terms of `dictionary`, all of which the file must have.
 pub fn hierarchy(path: &Path, dictionary: &Dictionary) -> Result<Hierarchy> {
-    parse(&path.display().to_string(), &bytes_of(path)?, dictionary)
+    parse_hierarchy(&path.display().to_string(), &bytes_of(path)?, dictionary)
 }
 
 /// Reads a hierarchy that must have one root: what generalises everything.
 pub fn rooted_hierarchy(path: &Path, dictionary: &Dictionary) -> Result<Hierarchy> {
     let (name, bytes) = (path.display().to_string(), bytes_of(path)?);
-    let hierarchy = parse(&name, &bytes, dictionary)?;
+    let hierarchy = parse_hierarchy(&name, &bytes, dictionary)?;
     match second_root(&name, validate(&name, &bytes)?)? {
         None => Ok(hierarchy),
         Some(line) => {
@@ -49,11 +49,15 @@ pub fn rooted_hierarchy(path: &Path, dictionary: &Dictionary) -> Result<Hierarch
 
 /// The terms of a hierarchy, where there are no data that say them: what nothing stands below.
 pub fn hierarchy_terms(path: &Path) -> Result<Dictionary> {
-    let (name, bytes) = (path.display().to_string(), bytes_of(path)?);
-    let text = validate(&name, &bytes)?;
+    parse_hierarchy_terms(&path.display().to_string(), &bytes_of(path)?)
+}
+
+/// The same of a text; `name` is for messages.
+pub fn parse_hierarchy_terms(name: &str, bytes: &[u8]) -> Result<Dictionary> {
+    let text = validate(name, bytes)?;
     let mut terms = Dictionary::default();
-    if first_line(&name, text).is_ok_and(is_amnesia) {
-        let families = families(&name, text)?;
+    if first_line(name, text).is_ok_and(is_amnesia) {
+        let families = families(name, text)?;
         let parents: HashSet<&str> = families.iter().map(|(_, row)| row[0].as_ref()).collect();
         for (_, row) in &families {
             let is_term = |child: &&str| *child == row[0] || !parents.contains(child);
@@ -62,7 +66,7 @@ pub fn hierarchy_terms(path: &Path) -> Result<Dictionary> {
             }
         }
     } else {
-        arx_rows(&name, text, |_, row| {
+        arx_rows(name, text, |_, row| {
             terms.intern(&row[0]);
             Ok(())
         })?;
@@ -147,7 +151,8 @@ fn first_line<'a>(name: &str, text: &'a str) -> Result<&'a str> {
     lines.next().ok_or_else(|| Error::input(Place::file(name), "is empty: it holds no hierarchy"))
 }
 
-fn parse(name: &str, bytes: &[u8], dictionary: &Dictionary) -> Result<Hierarchy> {
+/// Reads a hierarchy from a text; `name` is for messages.
+pub fn parse_hierarchy(name: &str, bytes: &[u8], dictionary: &Dictionary) -> Result<Hierarchy> {
     let text = validate(name, bytes)?;
     let mut builder = HierarchyBuilder::new(dictionary);
     if is_amnesia(first_line(name, text)?) {
@@ -299,7 +304,7 @@ mod tests {
 
     fn read(text: &str, terms: &[&str]) -> Result<Vec<String>> {
         let dictionary = Dataset::from_texts([terms]).dictionary;
-        let hierarchy = parse("h", text.as_bytes(), &dictionary)?;
+        let hierarchy = parse_hierarchy("h", text.as_bytes(), &dictionary)?;
         let chain = |term| {
             let nodes = std::iter::once(term).chain(hierarchy.ancestors(term));
             nodes.map(|node| hierarchy.text(node, &dictionary)).collect::<Vec<_>>().join(" < ")
@@ -384,7 +389,7 @@ mod tests {
         }
         check_fault("a b\nc d\n", &["a"], None, "neither");
         check_fault("a\0;x\n", &["a"], Some(1), "control");
-        let error = parse("h", b"a;x\nb;\xff\n", &Dictionary::default()).unwrap_err();
+        let error = parse_hierarchy("h", b"a;x\nb;\xff\n", &Dictionary::default()).unwrap_err();
         assert!(matches!(error, Error::Input { place, .. } if place.line == Some(2)));
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(hierarchy(folder.path(), &Dictionary::default()), Err(Error::Io { .. })));
@@ -473,7 +478,7 @@ mod tests {
         for style in [HierarchyStyle::Arx, HierarchyStyle::Amnesia] {
             let mut out = Vec::new();
             write_hierarchy(&tree, &dictionary, style, Path::new("h"), &mut out).unwrap();
-            let read = parse("h", &out, &dictionary).unwrap();
+            let read = parse_hierarchy("h", &out, &dictionary).unwrap();
             assert_eq!(read.text(read.parent(0).unwrap(), &dictionary), "x'");
             assert_eq!((read.parent(0), read.n_nodes()), (read.parent(2), tree.n_nodes()));
         }
@@ -482,7 +487,7 @@ mod tests {
         let mut out = Vec::new();
         assert!(write_hierarchy(&alone, &dictionary, HierarchyStyle::Amnesia, Path::new("h"), &mut out).is_err());
         write_hierarchy(&alone, &dictionary, HierarchyStyle::Arx, Path::new("h"), &mut out).unwrap();
-        assert_eq!(parse("h", &out, &dictionary).unwrap().n_nodes(), 4);
+        assert_eq!(parse_hierarchy("h", &out, &dictionary).unwrap().n_nodes(), 4);
     }
 
     #[test]

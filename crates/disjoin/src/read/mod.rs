@@ -38,7 +38,10 @@ use builder::Counts;
 
 pub use columns::{Column, Role, columns};
 pub use documents::documents;
-pub use hierarchy::{HierarchyStyle, hierarchy, hierarchy_terms, rooted_hierarchy, write_hierarchy};
+pub use hierarchy::{
+    HierarchyStyle, hierarchy, hierarchy_terms, parse_hierarchy, parse_hierarchy_terms, rooted_hierarchy,
+    write_hierarchy,
+};
 pub use interest::interest;
 pub use items::items;
 

@@ -3,6 +3,7 @@
 //! `recipe.toml` is read in two steps: as written ([`written`]), where every key may be missing, and resolved ([`Recipe`]),
 //! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
+pub mod meaning;
 pub mod noise;
 pub mod recoding;
 pub mod resolve;
@@ -98,6 +99,9 @@ pub struct Attack {
     pub most_certain: u64,
     /// How likely a row may be a person's at most.
     pub most_likely: f64,
+    /// If terms are recoded: what is tried with knowledge of words.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<meaning::Meaning>,
 }
 
 /// What to compare, and what must not get worse than this.

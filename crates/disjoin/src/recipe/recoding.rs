@@ -48,6 +48,19 @@ impl Method {
         Method::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
+    /// The flags that it knows, in words.
+    pub fn flags(self) -> &'static str {
+        match self {
+            Method::Apriori => "-k, -m, --hierarchy or --fanout, and --cost",
+            Method::Lra => "-k, -m, --hierarchy or --fanout, --cost and --block",
+            Method::Vpa => "-k, -m, --hierarchy or --fanout, --cost and --parts",
+            Method::Suppression | Method::SuppressionPartial => "-k and -m",
+            Method::Coat | Method::Pcta => {
+                "-k, --privacy, --utility, --whole-constraints, --max-suppressed and --force"
+            }
+        }
+    }
+
     /// Whether it generalises along a hierarchy.
     pub fn has_hierarchy(self) -> bool {
         matches!(self, Method::Apriori | Method::Lra | Method::Vpa)

@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::written::{self, Promised, Written, parse, place_of};
-use super::{AtMost, Attack, Input, Measure, Output, OutputFormat, Protect, Recipe, Repair, noise, recoding, table};
+use super::{
+    AtMost, Attack, Input, Measure, Output, OutputFormat, Protect, Recipe, Repair, meaning, noise, recoding, table,
+};
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
@@ -74,6 +76,11 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
                     return Err(refuse(key, &problem, "remove it, or use disassociation"));
                 }
             }
+            if written.output.format == Some(OutputFormat::Parquet) {
+                let problem = "recoded transactions are transactions.jsonl";
+                let hint = "remove the key; disjoin convert writes them as a Parquet file of data";
+                return Err(refuse("output.format", problem, hint));
+            }
         }
         None if protect.noise.is_some() => {}
         None => {
@@ -137,7 +144,12 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
         }
     };
 
-    let attack = attack(&written.attack, protect.k);
+    let mut attack = attack(&written.attack, protect.k);
+    attack.meaning =
+        meaning::resolve(&written.attack, protect.recoding.is_some(), folder).map_err(|error| match error {
+            Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
+            other => other,
+        })?;
     if written.attack.run.as_ref().is_some_and(Vec::is_empty) {
         let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
         return Err(refuse("attack.run", "names no attack", hint));
@@ -293,6 +305,8 @@ fn attack(written: &written::Attack, k: u32) -> Attack {
         steps: written.steps.unwrap_or(Worlds::default().steps),
         most_certain: written.most_certain.unwrap_or(0),
         most_likely: written.most_likely.unwrap_or(1.0 / f64::from(k.max(1))),
+        // It cannot be said without the method: see `resolve`.
+        meaning: None,
     }
 }
 

@@ -108,6 +108,15 @@ run = [\"cover\", \"closure\", \"worlds\", \"reassociate\", \"identity\"]
 # How many certain statements are put up with, and how likely a row may be a person's (default: 1/k).
 most_certain = 0
 # most_likely = {likely}
+# Methods that recode terms have other attacks, in place of the keys above: what words mean tells which terms of a group were not in
+# a record. Words are known from a file that disjoin corpus build wrote, or from counts = \"counts.csv\", or from the release itself.
+#     corpus = \"words.corpus\"
+#     eliminate = [\"random\", \"largest\", \"threshold\", \"weighted\", \"group\", \"redistribution\", \"calibrated\"]
+# How many items beside a group count (all if it is missing), and how many of its records are looked at:
+#     context = 5
+#     rows = 1000
+# How much more often than blind guesses they may be right:
+#     most_beyond_blind = 0.1
 
 [measure]
 # How many of the most frequent itemsets to compare, how many random ones to count.

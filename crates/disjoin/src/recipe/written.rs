@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
 use super::{OutputFormat, noise, recoding, table};
+use crate::attack::semantic;
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -188,6 +189,28 @@ pub struct Attack {
     pub most_certain: Option<u64>,
     /// How likely a row may be a person's at most: a probability; 1/k if it is missing.
     pub most_likely: Option<f64>,
+    /// Recoded sets: what words mean, a file that disjoin corpus build wrote. Without it, counts and vectors the release itself
+    /// tells what goes together.
+    pub corpus: Option<String>,
+    /// Recoded sets: what words mean, a table first,second,count of how often items are met, alone and together.
+    pub counts: Option<String>,
+    /// Recoded sets: what words mean, static vectors as wordllama's wheel has them.
+    pub vectors: Option<String>,
+    /// Recoded sets: the tokenizer's JSON, where it is not beside the vectors.
+    pub tokenizer: Option<String>,
+    /// Recoded sets: the attacks: random, largest, threshold, weighted, group, redistribution, calibrated. All if it is missing, and
+    /// none if it is [].
+    #[schemars(with = "Option<Vec<String>>")]
+    pub eliminate: Option<Vec<semantic::Method>>,
+    /// Recoded sets: how many items beside a generalised one count, the rarest first; all if it is missing.
+    pub context: Option<u32>,
+    /// Recoded sets: how many records of a generalised item are looked at; 1000 if it is missing.
+    pub rows: Option<u32>,
+    /// Recoded sets: where the randomness of attacks starts.
+    pub seed: Option<u64>,
+    /// Recoded sets: by how much more often than blindly an attack may be right: a difference of shares, from 0 to 1. No limit if it
+    /// is missing.
+    pub most_beyond_blind: Option<f64>,
 }
 
 /// What it must still be good for.

@@ -28,6 +28,7 @@ pub mod relatedness;
 mod rounding;
 mod sample;
 mod spread;
+mod spread_top;
 
 pub use background::{Beliefs, jensen_shannon};
 pub use dealt::deal;
@@ -43,3 +44,4 @@ pub use pairs::pair_expectations;
 pub(crate) use pairs::pair_expectations_if;
 pub use sample::{Multiplicity, Reconstruction, Sampling, Selection, reconstruct, reconstruct_terms};
 pub use spread::Spread;
+pub use spread_top::top_spread;

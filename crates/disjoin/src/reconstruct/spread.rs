@@ -16,15 +16,15 @@ use crate::release::recoded::{Block, Recoded, Suppression};
 /// A release laid out to be asked.
 #[derive(Debug, Clone)]
 pub struct Spread<'a> {
-    blocks: Vec<Postings<'a>>,
+    pub(super) blocks: Vec<Postings<'a>>,
     suppression: Suppression,
     records: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Postings<'a> {
-    block: &'a Block,
-    group_of: Vec<Option<u32>>,
+pub(super) struct Postings<'a> {
+    pub(super) block: &'a Block,
+    pub(super) group_of: Vec<Option<u32>>,
     /// By group the different records that show it.
     holders: Vec<Vec<u32>>,
 }

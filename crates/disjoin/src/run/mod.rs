@@ -6,6 +6,7 @@
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
 //! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
 
+pub mod meaning;
 pub mod noisy;
 pub mod recoded;
 pub mod split;
@@ -15,19 +16,18 @@ pub mod table;
 
 use std::time::Instant;
 
+use serde::Serialize;
+
 use crate::attack::summary::{Choice, Summary, find, likeliest};
 use crate::attack::{self, Knowledge, View};
 use crate::data::{Dataset, risk};
 use crate::error::{Error, Result};
 use crate::measure;
 use crate::protect::disassociation::{self, Params, disassociate_with};
-use crate::publish::report::{
-    Audience, Limit, Round, SplitStory, Story, TableStory, html, json, markdown, split_html, split_markdown,
-    table_html, table_markdown,
-};
+use crate::publish::report::{Audience, Limit, Round, Story, html, json, markdown};
 use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
 use crate::read::{self, Intake};
-use crate::recipe::{OutputFormat, Recipe};
+use crate::recipe::{AtMost, OutputFormat, Recipe};
 use crate::reconstruct::Model;
 use crate::release::claim::{Claim, Parameters, Sensitive};
 use crate::release::open::InMemory;
@@ -210,14 +210,17 @@ pub fn parameters(params: &Params, data: &Dataset) -> Parameters {
 /// Room for rounding where a probability is exactly at its limit, as 1/k often is.
 const ROUNDING: f64 = 1e-9;
 
+/// A limit, and whether a value keeps it.
+fn limit(key: impl Into<String>, meaning: impl Into<String>, at_most: f64, value: f64) -> Limit {
+    Limit { key: key.into(), meaning: meaning.into(), at_most, value, holds: value <= at_most + ROUNDING }
+}
+
+/// The same where there may be no limit, or no value.
+fn limit_if(key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>) -> Option<Limit> {
+    Some(limit(key, meaning, at_most?, value?))
+}
+
 fn attack_limits(recipe: &Recipe, attacks: &Summary) -> Vec<Limit> {
-    let limit = |key: &str, meaning: &str, at_most: f64, value: f64| Limit {
-        key: key.into(),
-        meaning: meaning.into(),
-        at_most,
-        value,
-        holds: value <= at_most + ROUNDING,
-    };
     let asked = &recipe.attack;
     let certain = limit(
         "attack.most_certain",
@@ -232,48 +235,55 @@ fn attack_limits(recipe: &Recipe, attacks: &Summary) -> Vec<Limit> {
 }
 
 fn measure_limits(recipe: &Recipe, utility: &measure::Report) -> Vec<Limit> {
-    let at_most = &recipe.measure.at_most;
-    let first = utility.relative_error.first().and_then(|window| window.re_e.mean).unwrap_or(0.0);
-    let asked = [
-        (
-            "itemsets_lost",
-            "the share of the most frequent itemsets that are lost",
-            at_most.itemsets_lost,
-            utility.top_k.tkd_e.all,
-        ),
-        ("terms_lost", "the share of terms that no chunk shows", at_most.terms_lost, utility.terms_lost.tlost),
-        ("pair_error", "the relative error of pairs of the most frequent terms", at_most.pair_error, first),
-        ("query_error", "the median relative error of counts of itemsets", at_most.query_error, utility.queries.median),
-    ];
-    let limit = |(key, meaning, at_most, value): (&str, &str, Option<f64>, f64)| {
-        let at_most = at_most?;
-        let key = format!("measure.at_most.{key}");
-        Some(Limit { key, meaning: meaning.into(), at_most, value, holds: value <= at_most + ROUNDING })
+    let first = utility.relative_error.first().and_then(|window| window.re_e.mean);
+    let measured = Measured {
+        itemsets_lost: utility.top_k.tkd_e.all,
+        terms_lost: ("the share of terms that no chunk shows", utility.terms_lost.tlost),
+        pair_error: first.unwrap_or(0.0),
+        query_error: utility.queries.median,
     };
-    asked.into_iter().filter_map(limit).collect()
+    measured.limits(&recipe.measure.at_most)
 }
 
-/// The report of a table in all its forms: in full for custody, and what may leave.
-fn pages_of(story: &TableStory) -> Result<Vec<Page>> {
-    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
-    json.push('\n');
-    let page = |part, audience| Page { part, name: "report.html", text: table_html(story, audience) };
-    Ok(vec![
-        page(Part::Custody, Audience::Inside),
-        Page { part: Part::Custody, name: "report.md", text: table_markdown(story, Audience::Inside) },
-        Page { part: Part::Custody, name: "report.json", text: json },
-        page(Part::Release, Audience::Public),
-    ])
+/// What was measured of sets of terms, in whichever form.
+struct Measured {
+    itemsets_lost: f64,
+    /// With what it means.
+    terms_lost: (&'static str, f64),
+    pair_error: f64,
+    query_error: f64,
 }
 
-/// The same of a split table.
-fn pages_of_split(story: &SplitStory) -> Result<Vec<Page>> {
+impl Measured {
+    /// Held against the limits of a recipe, as far as there are any.
+    fn limits(&self, at_most: &AtMost) -> Vec<Limit> {
+        let itemsets = ("the share of the most frequent itemsets that are lost", self.itemsets_lost);
+        let pairs = ("the relative error of pairs of the most frequent terms", self.pair_error);
+        let queries = ("the median relative error of counts of itemsets", self.query_error);
+        let asked = [
+            ("itemsets_lost", at_most.itemsets_lost, itemsets),
+            ("terms_lost", at_most.terms_lost, self.terms_lost),
+            ("pair_error", at_most.pair_error, pairs),
+            ("query_error", at_most.query_error, queries),
+        ];
+        let held = |(key, at_most, (meaning, value)): (&str, Option<f64>, (&str, f64))| {
+            Some(limit(format!("measure.at_most.{key}"), meaning, at_most?, value))
+        };
+        asked.into_iter().filter_map(held).collect()
+    }
+}
+
+/// A story of any kind as a page.
+type Dressed<S> = fn(&S, Audience) -> String;
+
+/// The report of a story in all its forms: in full for custody, and what may leave.
+fn pages_of<S: Serialize>(story: &S, html: Dressed<S>, markdown: Dressed<S>) -> Result<Vec<Page>> {
     let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
     json.push('\n');
-    let page = |part, audience| Page { part, name: "report.html", text: split_html(story, audience) };
+    let page = |part, audience| Page { part, name: "report.html", text: html(story, audience) };
     Ok(vec![
         page(Part::Custody, Audience::Inside),
-        Page { part: Part::Custody, name: "report.md", text: split_markdown(story, Audience::Inside) },
+        Page { part: Part::Custody, name: "report.md", text: markdown(story, Audience::Inside) },
         Page { part: Part::Custody, name: "report.json", text: json },
         page(Part::Release, Audience::Public),
     ])

@@ -4,13 +4,13 @@
 //!             counted in the data besides decides what is published, nor whether: measures are told inside, and that is all
 //! Checked by: crates/disjoin-cli/tests/noise.rs
 
-use super::Clock;
+use super::{Clock, pages_of};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::measure::measure_noisy;
 use crate::protect::noise::{Known, Made, Source, diffpart, privbasis};
-use crate::publish::report::{Audience, NoisyStory, noisy_html, noisy_markdown};
-use crate::publish::{Destination, NoisyPackage, Page, Part};
+use crate::publish::report::{NoisyStory, noisy_html, noisy_markdown};
+use crate::publish::{Destination, NoisyPackage};
 use crate::read;
 use crate::recipe::Recipe;
 use crate::recipe::noise::{Method, Noise, as_key};
@@ -44,7 +44,7 @@ pub fn run_noisy(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<NoisySto
         seconds: clock.seconds,
     };
     tell("writing the package");
-    let pages = pages(&story)?;
+    let pages = pages_of(&story, noisy_html, noisy_markdown)?;
     let package = NoisyPackage {
         claim: &made.claim,
         release: &made.release,
@@ -86,17 +86,4 @@ fn as_published(known: &Known, made: &Made) -> Result<NoisyFiles> {
         universe: (known.universe == Universe::Listed).then(listed),
         strange_files: 0,
     })
-}
-
-/// The report in all its forms: in full for custody, and what may leave.
-fn pages(story: &NoisyStory) -> Result<Vec<Page>> {
-    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
-    json.push('\n');
-    let page = |part, audience| Page { part, name: "report.html", text: noisy_html(story, audience) };
-    Ok(vec![
-        page(Part::Custody, Audience::Inside),
-        Page { part: Part::Custody, name: "report.md", text: noisy_markdown(story, Audience::Inside) },
-        Page { part: Part::Custody, name: "report.json", text: json },
-        page(Part::Release, Audience::Public),
-    ])
 }

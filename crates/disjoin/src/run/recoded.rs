@@ -1,18 +1,20 @@
-//! The whole way with recoded transactions: read, recode, verify, measure, publish.
+//! The whole way with recoded transactions: read, recode, verify, attack, measure, publish.
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
 //! Checked by: `tests/recoded.rs`, crates/disjoin-cli/tests/recoding.rs
 
-use super::{Clock, ROUNDING};
+use super::meaning::{Words, attack_as_asked};
+use super::{Clock, Measured, limit, pages_of};
+use crate::attack::semantic::summary::Summary;
 use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId, risk};
 use crate::error::{Error, Result};
 use crate::measure::{RecodedOptions, RecodedReport, measure_recoded};
 use crate::protect::recoding::{
     AprioriParams, LocalParams, Params, apriori, coat, lra, pcta, suppress, suppress_partially, vpa,
 };
-use crate::publish::report::{Audience, Limit, RecodedStory, recoded_html, recoded_markdown};
-use crate::publish::{Destination, Page, Part, RecodedCustody, RecodedPackage};
+use crate::publish::report::{Limit, RecodedStory, recoded_html, recoded_markdown};
+use crate::publish::{Destination, RecodedCustody, RecodedPackage};
 use crate::read::policy::{Policy, one_utility_set};
 use crate::read::{self, Intake};
 use crate::recipe::Recipe;
@@ -54,6 +56,9 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
     };
     let destination = Destination::check(&recipe.output.folder)?;
     destination.check_outside(&recipe.input.file)?;
+    let meaning = recipe.attack.meaning.as_ref();
+    // What is missing is better said before the work is done.
+    let words = meaning.map(|of| Words::read(&of.into())).transpose()?;
     tell("reading the data");
     let (data, intake) = read::read(&recipe.input.file, &recipe.input.options)?;
     let mut clock = Clock { seconds: Vec::new() };
@@ -68,6 +73,8 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
         let truth = RecodedTruth { original: &data, line_of: Some(&made.line_of) };
         Ok(verify_recoded(&made.claim, &published, Some(truth)))
     })?;
+    let beside = (&data, Some(&made.line_of[..]));
+    let attacks = clock.time("attack", || attack_as_asked(meaning.zip(words.as_ref()), &made.release, beside, tell))?;
     tell("measuring what is left");
     let hierarchy = hierarchy(asked, &data)?;
     let options = RecodedOptions {
@@ -78,7 +85,7 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
         line_of: Some(&made.line_of),
     };
     let utility = clock.time("measure", || measure_recoded(&made.claim, &made.release, &data, &options))?;
-    let limits = limits(recipe, &utility);
+    let limits = limits(recipe, &utility, attacks.as_ref());
     let holds = verdict.holds && limits.iter().all(|limit| limit.holds);
     let story = RecodedStory {
         recipe: recipe.clone(),
@@ -88,13 +95,14 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
         claim: made.claim.clone(),
         stats: made.stats.clone(),
         verdict,
+        attacks,
         utility,
         limits,
         holds,
         seconds: clock.seconds,
     };
     tell("writing the package");
-    let (custody, pages) = (made.custody(asked, intake), pages(&story)?);
+    let (custody, pages) = (made.custody(asked, intake), pages_of(&story, recoded_html, recoded_markdown)?);
     let MadeRecoded { release, line_of, .. } = &made;
     RecodedPackage { claim: &story.claim, release, custody: &custody, line_of, pages: &pages }.publish(&destination)?;
     Ok(story)
@@ -245,42 +253,19 @@ fn finish(
     Ok(MadeRecoded { claim, release, line_of, stats, suppressed, seconds: 0.0 })
 }
 
-fn limits(recipe: &Recipe, utility: &RecodedReport) -> Vec<Limit> {
-    let at_most = &recipe.measure.at_most;
-    let first = utility.relative_error.first().and_then(|window| window.re.mean).unwrap_or(0.0);
-    let asked = [
-        (
-            "itemsets_lost",
-            "the share of the most frequent itemsets that are lost",
-            at_most.itemsets_lost,
-            utility.top_k.tkd.all,
-        ),
-        (
-            "terms_lost",
-            "the share of terms that are not published as themselves",
-            at_most.terms_lost,
-            utility.became.tlost,
-        ),
-        ("pair_error", "the relative error of pairs of the most frequent terms", at_most.pair_error, first),
-        ("query_error", "the median relative error of counts of itemsets", at_most.query_error, utility.queries.median),
-    ];
-    let limit = |(key, meaning, at_most, value): (&str, &str, Option<f64>, f64)| {
-        let at_most = at_most?;
-        let key = format!("measure.at_most.{key}");
-        Some(Limit { key, meaning: meaning.into(), at_most, value, holds: value <= at_most + ROUNDING })
+fn limits(recipe: &Recipe, utility: &RecodedReport, attacks: Option<&Summary>) -> Vec<Limit> {
+    let measured = Measured {
+        itemsets_lost: utility.top_k.tkd.all,
+        terms_lost: ("the share of terms that are not published as themselves", utility.became.tlost),
+        pair_error: utility.relative_error.first().and_then(|window| window.re.mean).unwrap_or(0.0),
+        query_error: utility.queries.median,
     };
-    asked.into_iter().filter_map(limit).collect()
-}
-
-/// The report in all its forms: in full for custody, and what may leave.
-fn pages(story: &RecodedStory) -> Result<Vec<Page>> {
-    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
-    json.push('\n');
-    let page = |part, audience| Page { part, name: "report.html", text: recoded_html(story, audience) };
-    Ok(vec![
-        page(Part::Custody, Audience::Inside),
-        Page { part: Part::Custody, name: "report.md", text: recoded_markdown(story, Audience::Inside) },
-        Page { part: Part::Custody, name: "report.json", text: json },
-        page(Part::Release, Audience::Public),
-    ])
+    let most = recipe.attack.meaning.as_ref().and_then(|asked| asked.most_beyond_blind);
+    let beyond = most.zip(attacks).map(|(most, attacks)| {
+        let meaning = "by how much more often than blind guesses an attack by meaning is right";
+        limit("attack.most_beyond_blind", meaning, most, attacks.beyond_blind())
+    });
+    let mut limits = measured.limits(&recipe.measure.at_most);
+    limits.extend(beyond);
+    limits
 }

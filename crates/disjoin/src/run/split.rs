@@ -5,7 +5,7 @@
 //! Checked by: `tests/break_merge.rs`, crates/disjoin-cli/tests/break_merge.rs
 
 use super::table::{RISKS, asked, dependencies_of};
-use super::{Clock, ROUNDING, pages_of_split};
+use super::{Clock, limit_if, pages_of};
 use crate::attack::network_breach::of_release;
 use crate::attack::{BreachReport, Surviving, knowledge_breach, network_breach};
 use crate::data::rows_at_risk;
@@ -15,7 +15,7 @@ use crate::measure::{SplitReport, TableOptions, measure_split};
 use crate::protect::anatomy::{anatomize, anatomy, with_shares};
 use crate::protect::break_merge::{break_merge, identical_rows};
 use crate::protect::tabular::anonymize;
-use crate::publish::report::{Limit, SplitStory};
+use crate::publish::report::{Limit, SplitStory, split_html, split_markdown};
 use crate::publish::{Destination, SplitPackage, TableCustody, TableParameters};
 use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::table::Splitting;
@@ -103,7 +103,7 @@ pub fn run_split_on(
     };
     tell("writing the package");
     let custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), made.seconds);
-    let pages = pages_of_split(&story)?;
+    let pages = pages_of(&story, split_html, split_markdown)?;
     let package = SplitPackage { claim: &story.claim, split: &made.split, custody: &custody, pages: &pages };
     package.publish(destination)?;
     Ok(story)
@@ -168,33 +168,28 @@ fn limits(
     breach: &BreachReport,
     dependencies: &Surviving,
 ) -> Vec<Limit> {
-    let limit = |key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>| {
-        let (at_most, value) = (at_most?, value?);
-        let (key, meaning) = (key.to_owned(), meaning.to_owned());
-        Some(Limit { key, meaning, at_most, value, holds: value <= at_most + ROUNDING })
-    };
     let (at_most, quasi) = (&asked.at_most, utility.quasi.as_ref());
     [
-        limit(
+        limit_if(
             "attack.certain",
             "the number of values of people that are certain",
             Some(0.0),
             Some(breach.certain as f64),
         ),
-        limit("table.at_most.loss", "the mean loss of a cell", at_most.loss, quasi.map(|report| report.gcp_all)),
-        limit(
+        limit_if("table.at_most.loss", "the mean loss of a cell", at_most.loss, quasi.map(|report| report.gcp_all)),
+        limit_if(
             "table.at_most.query_error",
             "the median relative error of counts",
             at_most.query_error,
             quasi.and_then(|report| report.queries.median),
         ),
-        limit(
+        limit_if(
             "table.at_most.joint_loss",
             "the mean distance of sensitive values together from what their tables suggest",
             at_most.joint_loss,
             Some(utility.joint.mean),
         ),
-        limit(RISKS.0, RISKS.1, at_most.risks, Some(dependencies.risks as f64)),
+        limit_if(RISKS.0, RISKS.1, at_most.risks, Some(dependencies.risks as f64)),
     ]
     .into_iter()
     .flatten()

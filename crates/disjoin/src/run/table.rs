@@ -4,7 +4,7 @@
 //!             limits hold is told, not enforced: the story says so first
 //! Checked by: `crates/disjoin-cli/tests/table.rs`
 
-use super::{Clock, ROUNDING, pages_of, parameters};
+use super::{Clock, limit_if, pages_of, parameters};
 use crate::attack::surviving::{Published, Surviving, surviving};
 use crate::attack::{Before, ClassView, Inference, gain, loss, posteriors};
 use crate::data::table::{Role, Table};
@@ -15,7 +15,7 @@ use crate::protect::association_hiding::{Hidden, hide};
 use crate::protect::disassociation::Params as SetParams;
 use crate::protect::tabular::anonymize;
 use crate::protect::within::disassociate_within;
-use crate::publish::report::{Limit, TableStory, Tried};
+use crate::publish::report::{Limit, TableStory, Tried, table_html, table_markdown};
 use crate::publish::{Destination, TableCustody, TablePackage, TableParameters};
 use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::{self, Recipe};
@@ -116,7 +116,7 @@ pub fn run_table_on(
     tell("writing the package");
     let mut custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), made.seconds);
     custody.hidden = made.hidden.as_ref().map(|hidden| hidden.loss.clone());
-    let pages = pages_of(&story)?;
+    let pages = pages_of(&story, table_html, table_markdown)?;
     let package = TablePackage {
         claim: &story.claim,
         table: shown,
@@ -249,32 +249,27 @@ fn limits(
     tried: Option<&Tried>,
     dependencies: Option<&Surviving>,
 ) -> Vec<Limit> {
-    let limit = |key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>| {
-        let (at_most, value) = (at_most?, value?);
-        let (key, meaning) = (key.to_owned(), meaning.to_owned());
-        Some(Limit { key, meaning, at_most, value, holds: value <= at_most + ROUNDING })
-    };
     let at_most = &asked.at_most;
     [
-        limit(
+        limit_if(
             "table.at_most.loss",
             "the mean loss of a cell, removed rows counting as lost",
             at_most.loss,
             Some(utility.gcp_all),
         ),
-        limit(
+        limit_if(
             "table.at_most.query_error",
             "the median relative error of counts",
             at_most.query_error,
             utility.queries.median,
         ),
-        limit(
+        limit_if(
             "table.at_most.privacy_loss",
             "how much beliefs about a person change on average, in bits",
             at_most.privacy_loss,
             tried.map(|tried| tried.loss.mean),
         ),
-        limit(RISKS.0, RISKS.1, at_most.risks, dependencies.map(|found| found.risks as f64)),
+        limit_if(RISKS.0, RISKS.1, at_most.risks, dependencies.map(|found| found.risks as f64)),
     ]
     .into_iter()
     .flatten()

@@ -53,7 +53,23 @@ pub fn learn(
     most: Option<usize>,
     seed: u64,
 ) -> Option<Model> {
-    let made_up = mocks(view, tables, distance, most, seed);
+    learn_from(&[(*view, tables)], distance, most, seed)
+}
+
+/// The same from several recodings, each with its tables: one model for all.
+pub fn learn_from(
+    recodings: &[(View<'_>, &[GroupTable])],
+    distance: &Distance<'_>,
+    most: Option<usize>,
+    seed: u64,
+) -> Option<Model> {
+    let per_table = EACH.max(MOCKS.div_ceil(recodings.iter().map(|of| of.1.len()).sum::<usize>().max(1)));
+    let mut made_up = Vec::new();
+    let mut first = 0;
+    for (view, tables) in recodings {
+        made_up.extend(mocks(view, tables, distance, most, Draws { seed, first, per_table }));
+        first += tables.len() * per_table;
+    }
     let cells: Vec<([f64; N], bool)> = made_up
         .par_iter()
         .flat_map_iter(|(table, was_added)| {
@@ -121,14 +137,23 @@ fn cut(table: &Table, likely: &[Option<f64>], threshold: f64) -> Trace {
     Trace { steps, ..Trace::new(threshold) }
 }
 
+/// Where the randomness of made-up groups starts, and how many there are of each table.
+#[derive(Clone, Copy)]
+struct Draws {
+    seed: u64,
+    first: usize,
+    per_table: usize,
+}
+
 /// Groups of terms that were not generalised, as large as real ones, with what was added to each record.
 fn mocks(
     view: &View<'_>,
     tables: &[GroupTable],
     distance: &Distance<'_>,
     most: Option<usize>,
-    seed: u64,
+    draws: Draws,
 ) -> Vec<(GroupTable, Vec<bool>)> {
+    let Draws { seed, first, per_table } = draws;
     let supports = supports(view.records, view.groups.len());
     let mut holders: HashMap<u32, Vec<RecordId>> = HashMap::new();
     for (id, record) in (0..).zip(view.records.iter()) {
@@ -141,11 +166,11 @@ fn mocks(
     // The rarest first: those that could have been members of a group in so few records are a prefix.
     let mut singles: Vec<u32> = holders.keys().copied().collect();
     singles.sort_unstable_by_key(|&group| (supports[group as usize], group));
-    let per_table = EACH.max(MOCKS.div_ceil(tables.len().max(1)));
     let jobs: Vec<(usize, usize)> =
         (0..tables.len()).flat_map(|table| (0..per_table).map(move |n| (table, n))).collect();
     let make = |&(table, n): &(usize, usize)| {
-        let (like, mut rng) = (&tables[table], stream(seed, "attack/semantic/mocks", (table * per_table + n) as u64));
+        let (like, mut rng) =
+            (&tables[table], stream(seed, "attack/semantic/mocks", (first + table * per_table + n) as u64));
         let rows = like.records.len();
         let n_rare = singles.partition_point(|&group| supports[group as usize] as usize <= rows);
         // With too few rare terms others must do.

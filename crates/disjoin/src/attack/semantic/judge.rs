@@ -3,9 +3,10 @@
 //! Paper:      shao2017, section 6: recall, precision and F-score; table I: density
 //! Promises:   counts are pooled over all tables (micro) and averaged over tables (macro); the density is that of the rows
 //!             that were attacked
-//! Assumes:    rows of the original are those of the release, in the same order
+//! Assumes:    rows of the original are those of the release, in the same order; of a release with several recodings, that its
+//!             custody tells whose record is where
 //! Cost:       a look-up for each cell
-//! Checked by: tests in this file (figure 2), tests/semantic.rs
+//! Checked by: tests in this file (figure 2), tests/semantic.rs, which counts by definition where there are several recodings
 
 use std::collections::HashMap;
 
@@ -15,6 +16,7 @@ use super::super::judge::Rate;
 use super::{GroupTable, Trace, View};
 use crate::data::{Dataset, Dictionary, RecordId, TermId, Transactions};
 use crate::error::{Error, Place, Result};
+use crate::release::recoded::Recoded;
 
 /// How an attack's eliminations compare with the original.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,6 +86,7 @@ fn share(part: u64, all: u64) -> f64 {
 }
 
 /// The original, row by row as the release.
+#[derive(Clone, Copy)]
 pub struct Truth<'a> {
     original: &'a Transactions,
     /// For each record of the release its record of the original, if they are not in the same order.
@@ -114,13 +117,96 @@ pub fn align(view: &View<'_>, dictionary: &Dictionary, original: &Dataset) -> Re
     }
     let mut origin = Vec::with_capacity(view.records.len());
     for record in view.records.iter() {
-        let claimed = unclaimed.get_mut(record).and_then(Vec::pop).ok_or_else(|| {
-            Error::input(Place::file("the original"), "has not the records that the release was made from")
-                .with_hint("give the file and the input flags that disjoin protect was given")
-        })?;
+        let claimed = unclaimed
+            .get_mut(record)
+            .and_then(Vec::pop)
+            .ok_or_else(|| foreign("has not the records that the release was made from"))?;
         origin.push(claimed);
     }
     Ok((records, origin))
+}
+
+/// The original of a whole release.
+#[derive(Debug, Clone)]
+pub struct Original {
+    records: Transactions,
+    origin: Vec<RecordId>,
+}
+
+impl Original {
+    /// An original beside a release. `line_of` is for each record of the original the line that shows it, as custody tells; a
+    /// release with several recodings cannot be judged without.
+    pub fn new(release: &Recoded, original: &Dataset, line_of: Option<&[u32]>) -> Result<Self> {
+        match (line_of, &release.blocks[..]) {
+            (Some(line_of), _) => by_lines(release, original, line_of),
+            (None, [block]) => {
+                let view = View { groups: &block.groups, records: &block.bag.transactions() };
+                let (records, origin) = align(&view, &release.dictionary, original)?;
+                Ok(Original { records, origin })
+            }
+            (None, _) => {
+                let problem =
+                    "is not enough for a release with several recodings: whose record is in which is not published";
+                let hint = "name the custody folder that disjoin protect wrote: --custody";
+                Err(Error::input(Place::file("the original"), problem).with_hint(hint))
+            }
+        }
+    }
+
+    /// What it says of each record of the release, counted over all recodings.
+    pub fn truth(&self) -> Truth<'_> {
+        Truth::new(&self.records, Some(&self.origin))
+    }
+}
+
+fn foreign(problem: &str) -> Error {
+    let hint = "give the file and the input flags that disjoin protect was given";
+    Error::input(Place::file("the original"), problem).with_hint(hint)
+}
+
+/// The same as [`align`], where it is told which record is where.
+fn by_lines(release: &Recoded, original: &Dataset, line_of: &[u32]) -> Result<Original> {
+    if line_of.len() != original.records.len() {
+        return Err(foreign("has another number of records than its custody tells of"));
+    }
+    let lines: Vec<(usize, usize)> = (0..)
+        .zip(&release.blocks)
+        .flat_map(|(block, of): (usize, _)| (0..of.bag.len()).map(move |line| (block, line)))
+        .collect();
+    let n_terms = release.dictionary.len();
+    let group_of: Vec<_> = release.blocks.iter().map(|block| block.group_of_terms(n_terms)).collect();
+    let names: Vec<Option<TermId>> = original.dictionary.iter().map(|text| release.dictionary.get(text)).collect();
+    let mut records = Transactions::default();
+    let mut unclaimed: Vec<Vec<RecordId>> = vec![Vec::new(); lines.len()];
+    let mut terms: Vec<TermId> = Vec::new();
+    for (record, &line) in original.records.iter().zip(line_of) {
+        let strange =
+            || foreign("has not the records that the release was made from, or not in the order of its custody");
+        let &(block, at) = lines.get(line as usize).ok_or_else(strange)?;
+        terms.clear();
+        terms.extend(record.iter().filter_map(|&term| names[term as usize]));
+        let shown = release.blocks[block].bag.items(at);
+        let has = |item: &u32| terms.iter().any(|&term| group_of[block][term as usize] == Some(*item));
+        if !shown.iter().all(has) {
+            return Err(strange());
+        }
+        // Of a record that shows nothing the release has no row.
+        if !shown.is_empty() {
+            unclaimed[line as usize].push(records.len() as RecordId);
+            records.push(&mut terms);
+        }
+    }
+    let mut origin = Vec::with_capacity(records.len());
+    for (&(block, at), mut of_line) in lines.iter().zip(unclaimed) {
+        let bag = &release.blocks[block].bag;
+        if !bag.items(at).is_empty() && of_line.len() != bag.count(at) as usize {
+            return Err(foreign("has not as many records of each kind as the release"));
+        }
+        // The last first, as where nothing is told.
+        of_line.reverse();
+        origin.append(&mut of_line);
+    }
+    Ok(Original { records, origin })
 }
 
 impl<'a> Truth<'a> {

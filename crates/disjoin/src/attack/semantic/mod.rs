@@ -5,6 +5,9 @@
 //! file of its own: [`random`](random()), [`largest`](largest()), [`threshold`](threshold()), [`weighted`](weighted()),
 //! [`group`](group()), [`redistribution`](redistribution()), and [`calibrated`], which is ours. Whether what was eliminated
 //! was added is for [`judge`] to say, which alone sees the original.
+//!
+//! A release may have several recodings, each for a part of its records. [`attack_release`] lays out a table for each generalised
+//! item of each of them, and attacks all; [`summary`] is what is told of that.
 
 pub mod calibrated;
 mod gaps;
@@ -12,26 +15,29 @@ mod group;
 pub mod judge;
 mod largest;
 mod random;
+mod recodings;
 mod redistribution;
+pub mod summary;
 mod table;
 mod threshold;
 mod weighted;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::{RecordId, supports};
 
 pub use group::{group, group_steps};
 pub use largest::largest;
 pub use random::random;
+pub use recodings::{Attacked, Eliminated, Options, ROWS, attack_release};
 pub use redistribution::{redistribution, redistribution_steps};
 pub use table::{Distance, GroupTable, Table, View, table_of};
 pub use threshold::{threshold, threshold_at};
 pub use weighted::weighted;
 
 /// A way to find added members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// By the toss of a coin: RA.
@@ -62,6 +68,32 @@ pub const METHODS: [Method; 7] = [
 ];
 
 impl Method {
+    /// Its name, as it is written in flags and recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Random => "random",
+            Method::Largest => "largest",
+            Method::Threshold => "threshold",
+            Method::Weighted => "weighted",
+            Method::Group => "group",
+            Method::Redistribution => "redistribution",
+            Method::Calibrated => "calibrated",
+        }
+    }
+
+    /// What it takes for added, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Method::Random => "what a coin says",
+            Method::Largest => "the member that is farthest from its context",
+            Method::Threshold => "all members that are farther than on average",
+            Method::Weighted => "the farthest first; what is left in its row and column counts as nearer",
+            Method::Group => "the farthest of the row or column whose distances fall apart most clearly",
+            Method::Redistribution => "as group, but only near members inherit the weight",
+            Method::Calibrated => "what is likely added, by a probability learned from the release itself",
+        }
+    }
+
     /// The paper's name of it.
     pub fn short(self) -> &'static str {
         match self {
@@ -128,6 +160,8 @@ pub struct Coverage {
     pub unknown: u64,
     /// Rows that were left out: the record holds nothing beside that is not generalised.
     pub rows_without_context: u64,
+    /// Rows that were left out: the group is in more records than are looked at.
+    pub rows_left_out: u64,
     /// Cells of attacked tables.
     pub cells: u64,
     /// Of these, those whose distance is not known.
@@ -144,6 +178,7 @@ impl Coverage {
             single_row: self.single_row + other.single_row,
             unknown: self.unknown + other.unknown,
             rows_without_context: self.rows_without_context + other.rows_without_context,
+            rows_left_out: self.rows_left_out + other.rows_left_out,
             cells: self.cells + other.cells,
             unknown_cells: self.unknown_cells + other.unknown_cells,
         }
@@ -154,6 +189,11 @@ impl Coverage {
 ///
 /// `most` is how many contextual items of a record count, the rarest first; all if none.
 pub fn tables(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>) -> Tables {
+    tables_of_rows(view, distance, most, None)
+}
+
+/// The same with `rows` records of each generalised item at most, evenly spread.
+fn tables_of_rows(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>, rows: Option<usize>) -> Tables {
     let supports = supports(view.records, view.groups.len());
     let mut holders: Vec<Vec<RecordId>> = vec![Vec::new(); view.groups.len()];
     for (id, record) in (0..).zip(view.records.iter()) {
@@ -163,12 +203,19 @@ pub fn tables(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>) -> 
             }
         }
     }
+    let mut rows_left_out = 0;
+    if let Some(rows) = rows {
+        for of in holders.iter_mut().filter(|of| of.len() > rows) {
+            rows_left_out += (of.len() - rows) as u64;
+            *of = (0..rows).map(|at| of[at * of.len() / rows]).collect();
+        }
+    }
     let generalised: Vec<u32> = (0..).zip(&holders).filter(|(_, of)| !of.is_empty()).map(|(group, _)| group).collect();
     let all: Vec<GroupTable> = generalised
         .par_iter()
         .map(|&group| table_of(view, group, &holders[group as usize], &supports, distance, most))
         .collect();
-    let mut coverage = Coverage { generalised: all.len() as u64, ..Coverage::default() };
+    let mut coverage = Coverage { generalised: all.len() as u64, rows_left_out, ..Coverage::default() };
     let mut tables = Vec::new();
     for table in all {
         coverage.rows_without_context += table.without_context;

@@ -11,6 +11,7 @@ mod dependency;
 mod html;
 mod json;
 mod markdown;
+mod meaning;
 mod noisy;
 mod recoded;
 mod sections;

@@ -1,12 +1,15 @@
-//! The report of recoded transactions: what they promise, whether it is kept, what is left.
+//! The report of recoded transactions: what they promise, whether it is kept, what words give away, what is left.
 //!
 //! Inside, everything is told; the public page tells what follows from the release and its claim alone.
 
 use serde::Serialize;
 
-use super::table::{limits, stages, text};
-use super::words::{KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
-use super::{Audience, Limit, html, markdown};
+use super::table::{broken, limits, sentence, stages, text};
+use super::words::{
+    INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share,
+};
+use super::{Audience, Limit, html, markdown, meaning};
+use crate::attack::semantic::summary::Summary;
 use crate::data::Risk;
 use crate::measure::RecodedReport;
 use crate::recipe::Recipe;
@@ -30,6 +33,8 @@ pub struct RecodedStory {
     pub stats: serde_json::Value,
     /// Whether the release keeps the promise.
     pub verdict: RecodedVerdict,
+    /// What somebody makes of it who knows what words mean; nothing if nobody asked.
+    pub attacks: Option<Summary>,
     /// What is left of the original.
     pub utility: RecodedReport,
     /// The limits of the recipe.
@@ -54,24 +59,17 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let records = count(story.claim.records, "record", "records");
     let holds = if is_inside { story.holds } else { story.verdict.holds };
-    let verdict = match (holds, is_inside) {
-        (true, true) => "The promise holds and every limit is kept.",
-        (false, true) => "The promise or a limit is NOT kept.",
-        (true, false) => "The promise holds.",
-        (false, false) => "The promise does NOT hold.",
-    };
     let mut because = Vec::new();
     if !story.verdict.holds {
         because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
     }
     if is_inside {
-        because.extend(story.limits.iter().filter(|limit| !limit.holds).map(|limit| {
-            format!("{} is {}, and may be {} at most.", limit.meaning, decimal(limit.value), decimal(limit.at_most))
-        }));
+        because.extend(broken(&story.limits));
     }
     let sections = [
         Some(promise(story)),
         Some(proof(story, is_inside)),
+        story.attacks.as_ref().map(|found| meaning::section(found, is_inside)),
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         is_inside.then(|| stages(&story.seconds)),
@@ -81,12 +79,9 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
             Audience::Inside => format!("Report on recoded transactions of {records}"),
             Audience::Public => format!("What recoded transactions of {records} promise"),
         },
-        notice: is_inside.then_some(
-            "For the inside only: this report tells what was counted in the original data. The report itself must not \
-             leave the building, whatever it says about the release.",
-        ),
+        notice: is_inside.then_some(INSIDE_ONLY),
         holds,
-        verdict: verdict.to_owned(),
+        verdict: sentence(holds, is_inside).to_owned(),
         because,
         facts: facts(story, is_inside),
         sections: sections.into_iter().flatten().collect(),
@@ -108,6 +103,9 @@ fn facts(story: &RecodedStory, is_inside: bool) -> Vec<(&'static str, String)> {
         let before = share(story.before.at_risk, story.records);
         facts.insert(0, ("Before", format!("{before} of records had up to {m} terms that fewer than {k} share")));
         let became = &story.utility.became;
+        if let Some(found) = &story.attacks {
+            facts.push(("By words", meaning::fact(found)));
+        }
         facts.push(("Suppressed", format!("{} of the occurrences", percent(became.occurrences_suppressed))));
     }
     facts

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::table::{broken, limits, proof, stages, text};
+use super::table::{broken, limits, proof, sentence, stages, text};
 use super::words::{INSIDE_ONLY, Kind, Page, Part, Section, Table, count, decimal, number, share};
 use super::{Audience, Limit, dependency, html, markdown};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
@@ -57,12 +57,6 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let published = count(story.claim.records, "row", "rows");
     let holds = if is_inside { story.holds } else { story.verdict.holds };
-    let verdict = match (holds, is_inside) {
-        (true, true) => "The promise holds and every limit is kept.",
-        (false, true) => "The promise or a limit is NOT kept.",
-        (true, false) => "The promise holds.",
-        (false, false) => "The promise does NOT hold.",
-    };
     let mut because = Vec::new();
     if !story.verdict.holds {
         because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
@@ -87,7 +81,7 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
         },
         notice: is_inside.then_some(INSIDE_ONLY),
         holds,
-        verdict: verdict.to_owned(),
+        verdict: sentence(holds, is_inside).to_owned(),
         because,
         facts: facts(story, is_inside),
         sections: sections.into_iter().flatten().collect(),

@@ -81,12 +81,6 @@ fn page(story: &TableStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let published = count(story.claim.records, "row", "rows");
     let holds = if is_inside { story.holds } else { story.kept };
-    let verdict = match (holds, is_inside) {
-        (true, true) => "The promise holds and every limit is kept.",
-        (false, true) => "The promise or a limit is NOT kept.",
-        (true, false) => "The promise holds.",
-        (false, false) => "The promise does NOT hold.",
-    };
     let mut because = Vec::new();
     if !story.verdict.holds {
         because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
@@ -114,7 +108,7 @@ fn page(story: &TableStory, audience: Audience) -> Page {
         },
         notice: is_inside.then_some(INSIDE_ONLY),
         holds,
-        verdict: verdict.to_owned(),
+        verdict: sentence(holds, is_inside).to_owned(),
         because,
         facts: facts(story, audience),
         sections: sections.into_iter().flatten().collect(),
@@ -315,6 +309,16 @@ fn utility(story: &TableStory) -> Section {
         id: "utility",
         heading: "What is left",
         parts: vec![Part::Table(table), Part::Figure(by_column), Part::Figure(by_size)],
+    }
+}
+
+/// The first sentence of a report.
+pub(super) fn sentence(holds: bool, is_inside: bool) -> &'static str {
+    match (holds, is_inside) {
+        (true, true) => "The promise holds and every limit is kept.",
+        (false, true) => "The promise or a limit is NOT kept.",
+        (true, false) => "The promise holds.",
+        (false, false) => "The promise does NOT hold.",
     }
 }
 

@@ -1,17 +1,21 @@
 //! How far apart in meaning are two terms? What an adversary knows without knowing anybody.
 //!
 //! A scorer gives the distance of two terms of a dictionary, 0 and more, not a number if it does not know one of them: from
-//! a [`Corpus`] of documents ([`by_corpus`]), from a table of counts that somebody else made ([`by_counts`]), or from
-//! records themselves ([`by_records`]). Each is a function; attacks take any.
+//! a [`Corpus`] of documents ([`by_corpus`]), from a table of counts that somebody else made ([`by_counts`]), from
+//! [`Vectors`] of words ([`by_vectors`]) or of whole terms ([`by_embeddings`]), or from records themselves
+//! ([`by_records`]). Each is a function; attacks take any.
 //!
 //! Terms of several words are looked up as a phrase, by their last word if the phrase is nowhere, and by the mean over
 //! their words if that is nowhere either. [`Known`] tells how many of a dictionary's terms were looked up in which way.
 
 mod agreement;
 pub mod corpus;
+pub mod cosine;
 mod counts;
 pub mod ngd;
+pub mod pieces;
 pub mod postings;
+pub mod vectors;
 
 use serde::Serialize;
 
@@ -19,14 +23,18 @@ use crate::data::{Dictionary, TermId, Transactions};
 pub use agreement::spearman;
 pub use corpus::Corpus;
 use corpus::Meaning;
+pub use cosine::by_embeddings;
 pub use counts::Counts;
 use postings::{Documents, Postings};
+pub use vectors::Vectors;
 
 /// How terms of a dictionary were looked up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Known {
     /// As a single word.
     pub words: u64,
+    /// As a single word that is put together from pieces.
+    pub pieces: u64,
     /// As a phrase.
     pub phrases: u64,
     /// By the last word.
@@ -100,6 +108,29 @@ pub fn by_counts<'a>(
     (distance, known)
 }
 
+/// The distances of a dictionary's terms by vectors of their words.
+pub fn by_vectors(
+    vectors: &Vectors,
+    dictionary: &Dictionary,
+) -> (impl Fn(TermId, TermId) -> f64 + Sync + use<>, Known) {
+    let mut known = Known::default();
+    let look_up = |text: &str| {
+        let (kind, vector) = vectors.meaning(text);
+        let kind = match kind {
+            vectors::Kind::Unknown => &mut known.unknown,
+            vectors::Kind::Word => &mut known.words,
+            vectors::Kind::Pieces => &mut known.pieces,
+            vectors::Kind::Phrase => &mut known.phrases,
+            vectors::Kind::Head => &mut known.heads,
+            vectors::Kind::Words => &mut known.means,
+        };
+        *kind += 1;
+        vector
+    };
+    let of_terms: Vec<Option<Vec<f32>>> = dictionary.iter().map(look_up).collect();
+    (by_embeddings(of_terms), known)
+}
+
 /// The distances of terms by the records that hold them: a release's own, or other people's.
 ///
 /// What no record holds is not known.
@@ -127,7 +158,7 @@ mod tests {
         let terms =
             Dataset::from_texts([["flu", "fever", "car", "jet lag", "old car", "nothing car unheard"]]).dictionary;
         let (distance, known) = by_corpus(&corpus, &terms);
-        assert_eq!(known, Known { words: 3, phrases: 0, heads: 1, means: 1, unknown: 1 });
+        assert_eq!(known, Known { words: 3, pieces: 0, phrases: 0, heads: 1, means: 1, unknown: 1 });
         assert!(distance(0, 1) < distance(1, 2) && distance(1, 2) < distance(0, 2));
         assert!(distance(0, 3).is_nan());
         assert_eq!(distance(4, 1), distance(2, 1));

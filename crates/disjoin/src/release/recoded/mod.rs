@@ -149,6 +149,26 @@ impl Recoded {
         self.blocks.iter().map(|block| block.bag.len()).sum()
     }
 
+    /// What is told ungeneralised: of every record that shows some, the terms that stand for themselves.
+    pub fn ungeneralised(&self) -> Transactions {
+        let mut records = Transactions::default();
+        let mut terms = Vec::new();
+        for block in &self.blocks {
+            let alone = |&item: &u32| match block.groups[item as usize][..] {
+                [term] => Some(term),
+                _ => None,
+            };
+            for (items, count) in block.bag.iter() {
+                for _ in 0..count {
+                    terms.clear();
+                    terms.extend(items.iter().filter_map(alone));
+                    records.push(&mut terms);
+                }
+            }
+        }
+        records
+    }
+
     /// The same with the terms of another dictionary, which gets those that it lacks.
     #[must_use]
     pub fn in_terms_of(mut self, mut dictionary: Dictionary) -> Recoded {

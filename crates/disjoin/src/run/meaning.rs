@@ -1,0 +1,154 @@
+//! What an adversary knows about words, and what he makes of recoded transactions with it.
+//!
+//! Promises:   the attack sees the release and what is known about words; only its judge sees the original
+//! Checked by: tests/semantic.rs, `crates/disjoin-cli/tests/semantic.rs`
+
+use std::path::Path;
+
+use crate::attack::semantic::judge::Original;
+use crate::attack::semantic::summary::Summary;
+use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
+use crate::data::{Dataset, Dictionary, TermId, Transactions};
+use crate::error::{Error, Result};
+use crate::recipe::meaning::Meaning;
+use crate::reconstruct::relatedness::{Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_records, by_vectors};
+use crate::release::recoded::Recoded;
+
+/// What somebody knows about words.
+pub enum Words {
+    /// From texts.
+    Corpus(Corpus),
+    /// From a table of how often items are met.
+    Counts(Counts),
+    /// From vectors of words.
+    Vectors(Vectors),
+    /// From records of other people.
+    Others(Dataset),
+    /// From what the release tells ungeneralised.
+    Release,
+}
+
+/// The files that tell what words mean: at most one of the first three.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Files<'a> {
+    /// A corpus.
+    pub corpus: Option<&'a Path>,
+    /// A table of counts.
+    pub counts: Option<&'a Path>,
+    /// Vectors of words.
+    pub vectors: Option<&'a Path>,
+    /// How words are cut into pieces, where that is not beside the vectors.
+    pub tokenizer: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Meaning> for Files<'a> {
+    fn from(asked: &'a Meaning) -> Self {
+        Files {
+            corpus: asked.corpus.as_deref(),
+            counts: asked.counts.as_deref(),
+            vectors: asked.vectors.as_deref(),
+            tokenizer: asked.tokenizer.as_deref(),
+        }
+    }
+}
+
+impl Words {
+    /// Reads the file that is named; if none is, the release itself tells.
+    pub fn read(files: &Files<'_>) -> Result<Self> {
+        Ok(match (files.corpus, files.counts, files.vectors) {
+            (Some(file), ..) => Words::Corpus(Corpus::read(file)?),
+            (None, Some(file), _) => {
+                let text = std::fs::read(file).map_err(|e| Error::io(file, "read the counts", e))?;
+                Words::Counts(Counts::read(&text, &file.display().to_string())?)
+            }
+            (None, None, Some(path)) => Words::Vectors(Vectors::read(path, files.tokenizer)?),
+            (None, None, None) => Words::Release,
+        })
+    }
+
+    /// Where distances come from.
+    pub fn source(&self) -> &'static str {
+        match self {
+            Words::Corpus(_) => "a corpus",
+            Words::Counts(_) => "a table of counts",
+            Words::Vectors(_) => "vectors of words",
+            Words::Others(_) => "other people's records",
+            Words::Release => "the release itself",
+        }
+    }
+
+    /// The distances of a release's terms, and how they were looked up.
+    pub fn distance<'a>(&'a self, release: &Recoded) -> (Box<Distance<'a>>, Known) {
+        self.of_terms(&release.dictionary).unwrap_or_else(|| told_by(&release.ungeneralised(), &release.dictionary))
+    }
+
+    /// The distances of any terms; none if only a release can tell.
+    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Option<(Box<Distance<'a>>, Known)> {
+        Some(match self {
+            Words::Corpus(corpus) => {
+                let (distance, known) = by_corpus(corpus, dictionary);
+                (Box::new(distance), known)
+            }
+            Words::Counts(counts) => {
+                let (distance, known) = by_counts(counts, dictionary);
+                (Box::new(distance), known)
+            }
+            Words::Vectors(vectors) => {
+                let (distance, known) = by_vectors(vectors, dictionary);
+                (Box::new(distance), known)
+            }
+            Words::Others(data) => told_by(&in_terms_of(dictionary, data), dictionary),
+            Words::Release => return None,
+        })
+    }
+}
+
+fn told_by(records: &Transactions, dictionary: &Dictionary) -> (Box<Distance<'static>>, Known) {
+    let mut is_known = vec![false; dictionary.len()];
+    records.all_terms().iter().for_each(|&term| is_known[term as usize] = true);
+    let words = is_known.iter().filter(|&&is_known| is_known).count() as u64;
+    let known = Known { words, unknown: dictionary.len() as u64 - words, ..Known::default() };
+    (Box::new(by_records(records, dictionary.len())), known)
+}
+
+/// Records of others, as far as the release has their terms.
+fn in_terms_of(dictionary: &Dictionary, data: &Dataset) -> Transactions {
+    let names: Vec<Option<TermId>> = data.dictionary.iter().map(|text| dictionary.get(text)).collect();
+    let mut records = Transactions::default();
+    for record in data.records.iter() {
+        records.push(&mut record.iter().filter_map(|&term| names[term as usize]).collect());
+    }
+    records
+}
+
+/// The original of a release, and for each of its records the line that shows it.
+pub type Beside<'a> = (&'a Dataset, Option<&'a [u32]>);
+
+/// Attacks a release; with its original, what is found is judged.
+pub fn attack_words(
+    release: &Recoded,
+    words: &Words,
+    options: &Options,
+    original: Option<Beside<'_>>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(Attacked, Summary)> {
+    // What cannot be judged is refused before the work is done.
+    let original = original.map(|(data, line_of)| Original::new(release, data, line_of)).transpose()?;
+    let (distance, known) = words.distance(release);
+    tell("laying out distances");
+    let attacked = attack_release(release, &*distance, options, &mut |name| tell(&format!("attacking: {name}")));
+    let truth = original.as_ref().map(Original::truth);
+    let summary = Summary::new(&attacked, words.source(), known, truth.as_ref());
+    Ok((attacked, summary))
+}
+
+/// The same as a recipe asks for it; nothing where it asks for no attack.
+pub(super) fn attack_as_asked(
+    asked: Option<(&Meaning, &Words)>,
+    release: &Recoded,
+    original: Beside<'_>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Option<Summary>> {
+    let Some((asked, words)) = asked.filter(|(asked, _)| !asked.eliminate.is_empty()) else { return Ok(None) };
+    attack_words(release, words, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
+}

@@ -22,6 +22,7 @@ mod query;
 mod recipe;
 mod recoding;
 mod reconstruct;
+mod regroup;
 mod repair;
 mod run;
 mod semantic;

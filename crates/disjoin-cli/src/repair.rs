@@ -11,16 +11,22 @@ use disjoin::verify::verify;
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::args::Input;
 use crate::convert::exists;
+use crate::recoding::release_of;
 use crate::talk::{Talk, count, number};
 use crate::verify::custody_of;
+use crate::{Outcome, regroup};
 
-/// Mend a release that gives people away, without its original
+/// Mend a release that gives people away
 ///
-/// Somebody who knows how clusters are cut into chunks may learn that fewer than k people have some terms. Such terms are set
-/// aside: they move to the term chunk of their cluster, where only their presence is told, until nothing is given away.
-/// What is left in the chunks keeps its counts.
+/// Disassociated data are mended without their original. Somebody who knows how clusters are cut into chunks may learn that
+/// fewer than k people have some terms. Such terms are set aside: they move to the term chunk of their cluster, where only
+/// their presence is told, until nothing is given away. What is left in the chunks keeps its counts.
+///
+/// Generalised sets are grouped anew, from the original. Somebody who knows what words mean tells which members of a group were
+/// added (disjoin attack). Such members change places with terms that fit the same records, until no attack is right more
+/// often than blindly, or nothing helps any more: exit code 1 then. The promise is proven after every exchange.
 ///
 /// Writes a package like that of disjoin protect: OUT/release, and OUT/custody if RELEASE has one. It is written only if its
 /// promise was proven. Whoever has the old release still knows what it tells: withdraw it, or mend it before it leaves.
@@ -38,12 +44,23 @@ pub(crate) struct Args {
     /// Replace OUT if it exists
     #[arg(long)]
     force: bool,
+    /// What generalised sets were made from
+    #[arg(long, value_name = "FILE", help_heading = "Generalised sets")]
+    original: Option<PathBuf>,
+    /// NCP may become so many times what it was
+    #[arg(long, value_name = "TIMES", help_heading = "Generalised sets", default_value_t = 1.5)]
+    limit: f64,
+    #[command(flatten)]
+    semantic: crate::semantic::Flags,
+    #[command(flatten)]
+    input: Input,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   disjoin repair out -o mended
-  disjoin repair out/release -o mended --promise algorithm-aware --json";
+  disjoin repair out/release -o mended --promise algorithm-aware --json
+  disjoin repair out -o mended --original notes.jsonl --corpus words.corpus";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PromiseChoice {
@@ -53,11 +70,21 @@ enum PromiseChoice {
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let PromiseChoice::AlgorithmAware = args.promise;
-    let (folder, encoding) = find_release(&args.release)?;
     let destination = Destination::check(&args.out)?;
     if destination.replaces() && !args.force {
         return Err(exists(&args.out));
     }
+    if let Some(folder) = release_of(&args.release)? {
+        let Args { out, original, limit, semantic, input, .. } = args;
+        let original = original.as_deref();
+        let job = regroup::Job { folder: &folder, out, original, flags: semantic, limit: *limit, input };
+        return regroup::run(&job, &destination, talk);
+    }
+    if args.original.is_some() || args.semantic.is_given() {
+        let problem = "is for generalised sets, and this release is mended without";
+        return Err(Error::recipe("--original or --corpus", problem, "leave it out"));
+    }
+    let (folder, encoding) = find_release(&args.release)?;
     talk.step("reading the release");
     let Package { claim, mut roots } = open(&folder)?;
     claim.check_header(&roots.header(), roots.file())?;

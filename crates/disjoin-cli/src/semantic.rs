@@ -41,6 +41,16 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// What attacks are asked for.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            methods: self.eliminate.iter().map(|choice| choice.method()).collect(),
+            context: self.context.map(|n| n as usize),
+            rows: self.rows as usize,
+            seed: self.seed,
+        }
+    }
+
     /// Whether something is asked for that only generalised sets have.
     pub(crate) fn is_given(&self) -> bool {
         self.words.is_given() || self.context.is_some()
@@ -94,12 +104,7 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
         None => None,
     };
     let beside = original.as_ref().map(|(data, line_of)| (data, line_of.as_deref()));
-    let options = Options {
-        methods: asked.flags.eliminate.iter().map(|choice| choice.method()).collect(),
-        context: asked.flags.context.map(|n| n as usize),
-        rows: asked.flags.rows as usize,
-        seed: asked.flags.seed,
-    };
+    let options = asked.flags.options();
     let found = attack_words(&release, &words, &options, beside, &mut |step| talk.step(step));
     let (attacked, summary) = found.map_err(|error| match asked.original {
         Some(file) => name_original(error, file),

@@ -98,6 +98,76 @@ fn nothing_is_overwritten_or_written_in_vain() {
     assert!(output.status.code() == Some(2) && text(&output.stderr).contains("--out"));
 }
 
+/// A package `out` of generalised sets in which two topics were mixed, and a corpus of what words mean.
+fn mixed() -> Bench {
+    let bench = Bench::new();
+    let texts: String = (0..60)
+        .map(|i| {
+            let topic = ["a", "b", "c"][i % 3];
+            let words: Vec<String> = (0..8).map(|j| format!("{topic}w{}", (i * 7 + j * j) % 20)).collect();
+            words.join(" ") + "\n\n"
+        })
+        .collect();
+    bench.file("texts.txt", texts);
+    bench.good(&["corpus", "build", "texts.txt", "-o", "words.corpus"]);
+    let record = |i: usize| {
+        let topic = ["a", "b", "c"][i % 3];
+        let words: Vec<String> = (0..6).map(|j| format!("\"{topic}w{}\"", (i * 5 + j * j * 3 + j) % 20)).collect();
+        format!("[{}]\n", words.join(","))
+    };
+    bench.file("notes.jsonl", (0..90).map(record).collect::<String>());
+    bench.good(&["policy", "random", "notes.jsonl", "--share", "0.3", "-o", "privacy.txt"]);
+    bench.good(&["policy", "all", "notes.jsonl", "-o", "utility.txt"]);
+    let policy = ["--privacy", "privacy.txt", "--utility", "utility.txt"];
+    bench.good(&[&["protect", "notes.jsonl", "--method", "coat", "-k", "14", "-o", "out"], &policy[..]].concat());
+    bench
+}
+
+const WORDS: [&str; 8] =
+    ["--original", "notes.jsonl", "--corpus", "words.corpus", "--eliminate", "threshold,redistribution", "--seed", "1"];
+
+#[test]
+fn generalised_sets_are_grouped_anew() {
+    let bench = mixed();
+    assert_eq!(bench.run(&[&["attack", "out"], &WORDS[..]].concat()).status.code(), Some(1));
+    let output = bench.run(&[&["repair", "out", "-o", "mended", "--json", "--threads", "1"], &WORDS[..]].concat());
+    let told = json(&text(&output.stdout));
+    let stats = &told["stats"];
+    let is_mended = stats["ended"] == "baseline";
+    assert_eq!(output.status.code(), Some(if is_mended { 0 } else { 1 }), "{told}");
+    assert!(stats["exchanges"].as_u64() > Some(0), "{told}");
+    assert!(stats["ncp"][1].as_f64().unwrap() <= 1.5 * stats["ncp"][0].as_f64().unwrap());
+    // The attack agrees, and so does the verifier.
+    let code = bench.run(&[&["attack", "mended"], &WORDS[..]].concat()).status.code();
+    assert_eq!(code, Some(if is_mended { 0 } else { 1 }));
+    bench.good(&["verify", "mended", "--original", "notes.jsonl"]);
+    let custody = json(&fs::read_to_string(bench.at("mended/custody/custody.json")).unwrap());
+    assert_eq!(custody["repaired"]["exchanges"], stats["exchanges"]);
+    bench.run(&[&["repair", "out", "-o", "again", "--threads", "2"], &WORDS[..]].concat());
+    let data = |package: &str| fs::read(bench.at(package).join("release/transactions.jsonl")).unwrap();
+    assert_eq!(data("mended"), data("again"));
+}
+
+#[test]
+fn what_regrouping_needs_is_asked_for() {
+    let bench = mixed();
+    let original = ["--original", "notes.jsonl"];
+    for (flags, problem) in [
+        (&[][..], "--original"),
+        (&original[..], "--corpus"),
+        (&[&original[..], &["--corpus", "words.corpus", "--limit", "0.5"]].concat()[..], "--limit"),
+        (&[&original[..], &["--corpus", "absent.corpus"]].concat()[..], "absent.corpus"),
+        (&["--original", "texts.txt", "--corpus", "words.corpus"][..], "texts.txt"),
+    ] {
+        let stderr = bench.bad(&[&["repair", "out", "-o", "mended"], flags].concat());
+        assert!(stderr.contains(problem), "{problem}: {stderr}");
+        assert!(!bench.at("mended").exists());
+    }
+    let bench = packaged(BREACHED, &[]);
+    let stderr = bench.bad(&["repair", "out", "-o", "mended", "--original", "x.dat"]);
+    assert!(stderr.contains("is for generalised sets"), "{stderr}");
+}
+
 #[test]
 fn its_help_has_examples() {
     let bench = Bench::new();

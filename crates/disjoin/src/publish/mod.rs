@@ -23,6 +23,6 @@ pub use package::{
     Encoding, Package, Page, carry_custody, copy_release, find_release, find_split_release, find_table_release,
     release_folder, write_release,
 };
-pub use recoded::{KeptRecoded, RecodedCustody, RecodedPackage};
+pub use recoded::{KeptRecoded, RecodedCustody, RecodedPackage, publish_regrouped};
 pub use split::{CountedPackage, SplitPackage};
 pub use table::{KeptTable, TableCustody, TablePackage, TableParameters};

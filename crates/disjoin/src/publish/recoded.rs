@@ -16,6 +16,7 @@ use crate::read::Intake;
 use crate::recipe::recoding::Recoding;
 use crate::release::jsonl::write_number;
 use crate::release::recoded::{FORM, Recoded, RecodedClaim, TRANSACTIONS, write_recoded};
+use crate::repair::Regrouped;
 
 const FORMAT: &str = "disjoin/custody";
 const VERSION: u64 = 1;
@@ -92,31 +93,61 @@ impl RecodedPackage<'_> {
             return Err(Error::Internal("a claim speaks of other transactions than those that are published"));
         }
         destination.publish(|staging| {
-            let (data, custody) = rayon::join(|| self.write_release(staging), || self.write_custody(staging));
+            let (data, custody) =
+                rayon::join(|| write_release(staging, self.claim, self.release), || self.write_custody(staging));
             data.and(custody)
         })
-    }
-
-    fn write_release(&self, staging: &Staging) -> Result<()> {
-        let place = staging.place(Part::Release, TRANSACTIONS);
-        staging.write(Part::Release, TRANSACTIONS, |file| {
-            write_recoded(self.release, file).map_err(|e| Error::io(&place, "write", e))
-        })?;
-        write_bytes(staging, Part::Release, "claim.json", self.claim.to_json()?.as_bytes())
     }
 
     fn write_custody(&self, staging: &Staging) -> Result<()> {
         let text = serde_json::to_string_pretty(self.custody).map_err(|_| Error::Internal("custody is always JSON"))?;
         write_bytes(staging, Part::Custody, "custody.json", (text + "\n").as_bytes())?;
-        let place = staging.place(Part::Custody, "line_of.csv");
-        staging.write(Part::Custody, "line_of.csv", |file| {
-            write_line_of(self.line_of, file).map_err(|e| Error::io(&place, "write", e))
-        })?;
+        write_map(staging, self.line_of)?;
         for page in self.pages {
             write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
         }
         Ok(())
     }
+}
+
+/// Writes the package of a release whose groups were changed. `from` is the custody of the former one, if it was kept: it goes
+/// on, with what happened and where each record is now; its reports speak of the groups as they were and are left behind.
+pub fn publish_regrouped(destination: &Destination, mended: &Regrouped, from: Option<&Path>) -> Result<()> {
+    let internal = |_| Error::Internal("custody is always JSON");
+    let custody = match from {
+        Some(folder) => {
+            KeptRecoded::read(folder)?;
+            let path = folder.join("custody.json");
+            let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+            let mut written: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_slice(&text).map_err(internal)?;
+            written.insert("repaired".into(), serde_json::to_value(&mended.stats).map_err(internal)?);
+            Some(serde_json::to_string_pretty(&written).map_err(internal)? + "\n")
+        }
+        None => None,
+    };
+    destination.publish(|staging| {
+        write_release(staging, &mended.claim, &mended.release)?;
+        custody.as_ref().map_or(Ok(()), |custody| {
+            write_bytes(staging, Part::Custody, "custody.json", custody.as_bytes())?;
+            write_map(staging, &mended.line_of)
+        })
+    })
+}
+
+fn write_release(staging: &Staging, claim: &RecodedClaim, release: &Recoded) -> Result<()> {
+    let place = staging.place(Part::Release, TRANSACTIONS);
+    staging.write(Part::Release, TRANSACTIONS, |file| {
+        write_recoded(release, file).map_err(|e| Error::io(&place, "write", e))
+    })?;
+    write_bytes(staging, Part::Release, "claim.json", claim.to_json()?.as_bytes())
+}
+
+fn write_map(staging: &Staging, line_of: &[u32]) -> Result<()> {
+    let place = staging.place(Part::Custody, "line_of.csv");
+    staging.write(Part::Custody, "line_of.csv", |file| {
+        write_line_of(line_of, file).map_err(|e| Error::io(&place, "write", e))
+    })
 }
 
 /// What a custody folder holds that helps to verify and to measure the release.

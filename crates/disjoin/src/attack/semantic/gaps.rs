@@ -82,8 +82,7 @@ impl Gaps {
     /// Begins with weighted distances.
     pub(super) fn new(table: &Table, weigh: &impl Fn(usize, &[u32], &mut Vec<f64>)) -> Self {
         let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
-        let group =
-            |size: usize| Group { order: (0..size as u32).collect(), n_lower: 0, largest: (0.0, 0) };
+        let group = |size: usize| Group { order: (0..size as u32).collect(), n_lower: 0, largest: (0.0, 0) };
         let mut gaps = Gaps {
             n_rows,
             n_columns,
@@ -170,9 +169,8 @@ impl Gaps {
         // Rounding is by parts of the cells here, not of their differences.
         self.bounds.scale(id, factor, LEAST * (1.0 + self.groups[id].largest.0));
         let Across { then, scales, below, below_moved, moved, place } = self.across(id);
-        let shrunk = |then: f32, scale: f64, distance: f64, of_other: f64| {
-            f64::from(then) * scale - distance * share * of_other
-        };
+        let shrunk =
+            |then: f32, scale: f64, distance: f64, of_other: f64| f64::from(then) * scale - distance * share * of_other;
         let cells = then.iter().zip(scales).zip(distances).zip(shares);
         for ((((&then, &scale), &distance), &of_other), moved) in cells.zip(moved) {
             *moved = further(*moved, shrunk(then, scale, distance, of_other));

@@ -49,6 +49,7 @@ use crate::verify::{custody_of, read_original};
 /// Generalised sets are attacked by what words mean: which members of a generalised item go with the items beside it, and which
 /// were added? --corpus or --vectors names what the adversary knows about words. With the original it is told how many of the eliminated
 /// members were added; exit code 1 then means that an attack is right more often than blind guesses, by more than chance explains.
+/// Where parts of the records have recodings of their own (lra), that needs the custody folder: it alone knows who is in which.
 ///
 /// Ends with exit code 1 if anything certain is found (more than --limit), if a row is likelier than 1/k, if values are likelier
 /// than --most-likely, or if more than --limit rules tell sensitive values.

@@ -386,7 +386,7 @@ folder = \"ran\"
     bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = []"));
     assert!(!bench.good(&["run"]).0.contains("words mean"));
     // What is known here is said by `recipe check`.
-    assert!(bench.good(&["recipe", "check"]).0.contains("rows = 1000"));
+    assert!(bench.good(&["recipe", "check"]).0.contains("rows = 500"));
     for (from, to, place) in [
         ("seed = 0", "counts = \"counts.csv\"", "recipe.toml:9: attack.counts"),
         ("seed = 0", "rows = 0", "recipe.toml:9: attack.rows"),

@@ -5,15 +5,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Place, Result};
+use super::kept::{FORMAT, Input, VERSION, read_full_map, read_json, write_map};
+use crate::error::{Error, Result};
 use crate::protect::disassociation::Stats;
 use crate::read::Intake;
 use crate::release::Promise;
 use crate::release::claim::Parameters;
-use crate::release::jsonl::write_number;
-
-const FORMAT: &str = "disjoin/custody";
-const VERSION: u64 = 1;
 
 /// The first line of leaf_of.csv.
 const HEADING: &str = "record,cluster";
@@ -64,34 +61,11 @@ impl Kept {
     /// Reads a custody folder.
     pub fn read(folder: &Path) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Head {
-            format: String,
-            version: u64,
-        }
-        #[derive(Deserialize)]
         struct Written {
             input: Input,
         }
-        #[derive(Deserialize)]
-        struct Input {
-            sha256: String,
-        }
-        let path = folder.join("custody.json");
-        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let place = Place::file(path.display().to_string());
-        let bad = |_| Error::input(place.clone(), "is not a custody file of disjoin");
-        let head: Head = serde_json::from_slice(&text).map_err(bad)?;
-        if head.format != FORMAT {
-            return Err(Error::input(place, format!("the format is not \"{FORMAT}\"")));
-        }
-        if head.version != VERSION {
-            let problem = format!("version {} of the custody is not known here; expected {VERSION}", head.version);
-            return Err(Error::input(place, problem).with_hint("use the version of disjoin that wrote it"));
-        }
-        let written: Written = serde_json::from_slice(&text).map_err(bad)?;
-        let path = folder.join("leaf_of.csv");
-        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let leaf_of = parse_leaf_of(&text, &path.display().to_string())?;
+        let written: Written = read_json(folder, None, "a release")?;
+        let leaf_of = read_full_map(folder, "leaf_of.csv", HEADING)?;
         Ok(Kept { input_sha256: written.input.sha256, leaf_of })
     }
 }
@@ -121,38 +95,7 @@ pub(super) fn change_promise(text: &[u8], promise: Promise) -> Result<String> {
 
 /// Writes a line `record,cluster` for each record, both numbered from 1.
 pub(super) fn write_leaf_of(leaf_of: &[u32], out: &mut impl Write) -> std::io::Result<()> {
-    const BLOCK: usize = 1 << 16;
-    let mut text = Vec::with_capacity(BLOCK + 64);
-    text.extend_from_slice(HEADING.as_bytes());
-    text.push(b'\n');
-    for (&leaf, record) in leaf_of.iter().zip(1_u64..) {
-        write_number(record, &mut text);
-        text.push(b',');
-        write_number(u64::from(leaf) + 1, &mut text);
-        text.push(b'\n');
-        if text.len() >= BLOCK {
-            out.write_all(&text)?;
-            text.clear();
-        }
-    }
-    out.write_all(&text)
-}
-
-fn parse_leaf_of(text: &[u8], name: &str) -> Result<Vec<u32>> {
-    let bad = |line| Error::input(Place::line(name, line), format!("expected the lines of \"{HEADING}\", in order"));
-    let mut lines = std::str::from_utf8(text).map_err(|_| bad(1))?.lines();
-    if lines.next() != Some(HEADING) {
-        return Err(bad(1));
-    }
-    let mut leaf_of = Vec::new();
-    for (line, number) in lines.zip(1_u64..) {
-        let cluster = line
-            .split_once(',')
-            .filter(|(record, _)| record.parse() == Ok(number))
-            .and_then(|(_, cluster)| cluster.parse::<u32>().ok()?.checked_sub(1));
-        leaf_of.push(cluster.ok_or_else(|| bad(number + 1))?);
-    }
-    Ok(leaf_of)
+    write_map(HEADING, leaf_of.iter().map(|&leaf| Ok(Some(leaf))), out)
 }
 
 #[cfg(test)]
@@ -160,28 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_map_is_read_back() {
-        let mut text = Vec::new();
-        write_leaf_of(&[0, 7, 12], &mut text).unwrap();
-        assert_eq!(text, b"record,cluster\n1,1\n2,8\n3,13\n");
-        let long: Vec<u32> = (0..100_000).map(|record| record * 7919 % 30_011).collect();
-        let mut text = Vec::new();
-        write_leaf_of(&long, &mut text).unwrap();
-        assert_eq!(parse_leaf_of(&text, "x").unwrap(), long);
-    }
-
-    #[test]
     fn the_map_follows_its_clusters() {
         // What was cluster 2 stands first now.
         assert_eq!(renumber(vec![0, 1, 2, 2], &[2, 0, 1]), Some(vec![1, 2, 0, 0]));
         assert_eq!(renumber(vec![0, 3], &[2, 0, 1]), None);
-    }
-
-    #[test]
-    fn a_bad_map_is_refused_with_its_line() {
-        for (text, line) in [("", 1), ("a,b\n", 1), ("record,cluster\n1,1\n3,1\n", 3), ("record,cluster\n1,0\n", 2)] {
-            let error = parse_leaf_of(text.as_bytes(), "x").unwrap_err().to_string();
-            assert!(error.starts_with(&format!("x:{line}:")), "{error}");
-        }
     }
 }

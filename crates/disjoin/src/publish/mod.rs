@@ -6,6 +6,7 @@
 mod custody;
 mod destination;
 mod file;
+mod kept;
 pub mod network_svg;
 mod noisy;
 mod package;

@@ -9,14 +9,12 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::destination::{Destination, Part, Staging};
+use super::kept::{FORMAT, VERSION};
 use super::package::{Page, write_bytes};
 use crate::data::Dictionary;
 use crate::error::{Error, Result};
 use crate::read::Intake;
 use crate::release::noisy::{DATA, FORM, NoiseParameters, Noisy, NoisyClaim, UNIVERSE, Universe};
-
-const FORMAT: &str = "disjoin/custody";
-const VERSION: u64 = 1;
 
 /// All that is published and kept of one run.
 #[derive(Debug, Clone, Copy)]

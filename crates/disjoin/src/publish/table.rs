@@ -3,7 +3,7 @@
 //! Promises:   release/ holds claim.json and data.csv, and tells nothing about the order of the input. custody/ holds how it
 //!             was made (custody.json), where each row went (class_of.csv), and which cells each class shows (mapping.csv)
 //! Cost:       the release and custody are written at the same time
-//! Checked by: tests in this file, and `tests/table_release.rs`
+//! Checked by: `tests/table_release.rs`
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,9 +12,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::destination::{Destination, Part, Staging};
+use super::kept::{BLOCK, FORMAT, Input, VERSION, flush_block, read_json, read_map, write_map};
 use super::package::{Page, write_bytes};
 use crate::data::{Partition, Table};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::protect::association_hiding::HiddenLoss;
 use crate::protect::tabular::{Method, Params};
 use crate::read::rows::{Declared, TableIntake};
@@ -25,14 +26,8 @@ use crate::release::generalized::{Associations, DATA, FORM, Generalized, TableCl
 use crate::release::jsonl::write_number;
 use crate::release::split;
 
-const FORMAT: &str = "disjoin/custody";
-const VERSION: u64 = 1;
-
 /// The first line of class_of.csv.
 const HEADING: &str = "row,class";
-
-/// Text is handed to the system in blocks of this size.
-const BLOCK: usize = 1 << 16;
 
 /// How a generalized table was made: custody.json.
 #[derive(Debug, Clone, Serialize)]
@@ -205,19 +200,7 @@ pub(super) fn write_class_of(
     class_of: impl Iterator<Item = io::Result<Option<u32>>>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let mut text = Vec::with_capacity(BLOCK + 64);
-    text.extend_from_slice(HEADING.as_bytes());
-    text.push(b'\n');
-    for (class, row) in class_of.zip(1_u64..) {
-        write_number(row, &mut text);
-        text.push(b',');
-        if let Some(class) = class? {
-            write_number(u64::from(class) + 1, &mut text);
-        }
-        text.push(b'\n');
-        flush_block(&mut text, out)?;
-    }
-    out.write_all(&text)
+    write_map(HEADING, class_of, out)
 }
 
 /// The mapping that was applied: for each class and quasi-identifier what is published for so many rows.
@@ -239,14 +222,6 @@ fn write_mapping(table: &Table, data: &Generalized<'_>, out: &mut impl Write) ->
         flush_block(&mut text, out)?;
     }
     out.write_all(&text)
-}
-
-fn flush_block(text: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
-    if text.len() >= BLOCK {
-        out.write_all(text)?;
-        text.clear();
-    }
-    Ok(())
 }
 
 /// What a custody folder holds that helps to verify a generalized table.
@@ -290,13 +265,6 @@ impl KeptTable {
     /// Reads a custody folder.
     pub fn read(folder: &Path) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Head {
-            format: String,
-            version: u64,
-            #[serde(default)]
-            form: String,
-        }
-        #[derive(Deserialize)]
         struct Written {
             input: Input,
             declared: Declared,
@@ -308,68 +276,9 @@ impl KeptTable {
         struct Parameters {
             criteria: Vec<Criterion>,
         }
-        #[derive(Deserialize)]
-        struct Input {
-            sha256: String,
-        }
-        let path = folder.join("custody.json");
-        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let place = Place::file(path.display().to_string());
-        let bad = |_| Error::input(place.clone(), "is not a custody file of disjoin");
-        let head: Head = serde_json::from_slice(&text).map_err(bad)?;
-        if head.format != FORMAT || ![FORM, split::FORM].contains(&head.form.as_str()) {
-            return Err(Error::input(place, "is not the custody of a table"));
-        }
-        if head.version != VERSION {
-            let problem = format!("version {} of the custody is not known here; expected {VERSION}", head.version);
-            return Err(Error::input(place, problem).with_hint("use the version of disjoin that wrote it"));
-        }
-        let written: Written = serde_json::from_slice(&text).map_err(bad)?;
-        let path = folder.join("class_of.csv");
-        let text = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let class_of = parse_class_of(&text, &path.display().to_string())?;
+        let written: Written = read_json(folder, Some(&[FORM, split::FORM]), "a table")?;
+        let class_of = read_map(folder, "class_of.csv", HEADING)?;
         let Written { input, declared, parameters, levels } = written;
         Ok(KeptTable { input_sha256: input.sha256, declared, class_of, criteria: parameters.criteria, levels })
-    }
-}
-
-fn parse_class_of(text: &[u8], name: &str) -> Result<Vec<Option<u32>>> {
-    let bad = |line| Error::input(Place::line(name, line), format!("expected the lines of \"{HEADING}\", in order"));
-    let mut lines = std::str::from_utf8(text).map_err(|_| bad(1))?.lines();
-    if lines.next() != Some(HEADING) {
-        return Err(bad(1));
-    }
-    let parse = |(line, number): (&str, u64)| {
-        let (row, class) = line.split_once(',').ok_or_else(|| bad(number + 1))?;
-        let class = match class {
-            "" => Some(None),
-            class => class.parse::<u32>().ok().and_then(|class| class.checked_sub(1)).map(Some),
-        };
-        class.filter(|_| row.parse() == Ok(number)).ok_or_else(|| bad(number + 1))
-    };
-    lines.zip(1_u64..).map(parse).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_map_is_read_back() {
-        let mut text = Vec::new();
-        write_class_of([Some(0), None, Some(12)].into_iter().map(Ok), &mut text).unwrap();
-        assert_eq!(text, b"row,class\n1,1\n2,\n3,13\n");
-        let long: Vec<Option<u32>> = (0..50_000).map(|row| Some(row * 7919 % 30_011).filter(|c| c % 7 > 0)).collect();
-        let mut text = Vec::new();
-        write_class_of(long.iter().map(|&class| Ok(class)), &mut text).unwrap();
-        assert_eq!(parse_class_of(&text, "x").unwrap(), long);
-    }
-
-    #[test]
-    fn a_bad_map_is_refused_with_its_line() {
-        for (text, line) in [("", 1), ("a,b\n", 1), ("row,class\n1,1\n3,1\n", 3), ("row,class\n1,0\n", 2)] {
-            let error = parse_class_of(text.as_bytes(), "x").unwrap_err().to_string();
-            assert!(error.starts_with(&format!("x:{line}:")), "{error}");
-        }
     }
 }

@@ -114,7 +114,7 @@ most_certain = 0
 #     eliminate = [\"random\", \"largest\", \"threshold\", \"weighted\", \"group\", \"redistribution\", \"calibrated\"]
 # How many items beside a group count (all if it is missing), and how many of its records are looked at:
 #     context = 5
-#     rows = 1000
+#     rows = 500
 # How much more often than blind guesses they may be right:
 #     most_beyond_blind = 0.1
 

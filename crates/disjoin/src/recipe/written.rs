@@ -204,7 +204,7 @@ pub struct Attack {
     pub eliminate: Option<Vec<semantic::Method>>,
     /// Recoded sets: how many items beside a generalised one count, the rarest first; all if it is missing.
     pub context: Option<u32>,
-    /// Recoded sets: how many records of a generalised item are looked at; 1000 if it is missing.
+    /// Recoded sets: how many records of a generalised item are looked at; 500 if it is missing.
     pub rows: Option<u32>,
     /// Recoded sets: where the randomness of attacks starts.
     pub seed: Option<u64>,

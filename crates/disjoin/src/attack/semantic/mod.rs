@@ -205,9 +205,15 @@ fn tables_of_rows(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>,
     }
     let mut rows_left_out = 0;
     if let Some(rows) = rows {
+        let is_alone = |&item: &u32| view.groups.get(item as usize).is_some_and(|members| members.len() == 1);
+        // Those beside which nothing stands have no row anyway.
+        let has_context = |record: &RecordId| view.records.record(*record).iter().any(is_alone);
         for of in holders.iter_mut().filter(|of| of.len() > rows) {
-            rows_left_out += (of.len() - rows) as u64;
-            *of = (0..rows).map(|at| of[at * of.len() / rows]).collect();
+            let (with, without): (Vec<RecordId>, Vec<RecordId>) = of.iter().partition(|record| has_context(record));
+            if with.len() > rows {
+                rows_left_out += (with.len() - rows) as u64;
+                *of = (0..rows).map(|at| with[at * with.len() / rows]).chain(without).collect();
+            }
         }
     }
     let generalised: Vec<u32> = (0..).zip(&holders).filter(|(_, of)| !of.is_empty()).map(|(group, _)| group).collect();

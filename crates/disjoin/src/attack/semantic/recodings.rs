@@ -16,7 +16,7 @@ use super::{Coverage, Distance, GroupTable, METHODS, Method, Trace, View, elimin
 use crate::release::recoded::Recoded;
 
 /// So many records of a generalised item are looked at if it is not said.
-pub const ROWS: usize = 1000;
+pub const ROWS: usize = 500;
 
 /// What is asked of an attack.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub(super) fn summary(found: &Summary) -> String {
     }
     if found.coverage.attacked == 0 {
         return format!(
-            "Nothing could be tried: {} tells no meaning of generalised terms and of what stands beside them.",
+            "Nothing could be tried: no group stands beside terms of which {} tells how they go with its own.",
             found.distances
         );
     }

@@ -4,10 +4,8 @@
 
 use serde::Serialize;
 
-use super::table::{broken, limits, sentence, stages, text};
-use super::words::{
-    INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share,
-};
+use super::table::{Outline, limits, page_of, stages, text};
+use super::words::{KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
 use super::{Audience, Limit, html, markdown, meaning};
 use crate::attack::semantic::summary::Summary;
 use crate::data::Risk;
@@ -57,15 +55,6 @@ pub fn recoded_markdown(story: &RecodedStory, audience: Audience) -> String {
 
 fn page(story: &RecodedStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
-    let records = count(story.claim.records, "record", "records");
-    let holds = if is_inside { story.holds } else { story.verdict.holds };
-    let mut because = Vec::new();
-    if !story.verdict.holds {
-        because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
-    }
-    if is_inside {
-        because.extend(broken(&story.limits));
-    }
     let sections = [
         Some(promise(story)),
         Some(proof(story, is_inside)),
@@ -74,19 +63,20 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
         (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         is_inside.then(|| stages(&story.seconds)),
     ];
-    Page {
-        title: match audience {
-            Audience::Inside => format!("Report on recoded transactions of {records}"),
-            Audience::Public => format!("What recoded transactions of {records} promise"),
+    page_of(
+        audience,
+        Outline {
+            what: format!("recoded transactions of {}", count(story.claim.records, "record", "records")),
+            promises: "promise",
+            holds: if is_inside { story.holds } else { story.verdict.holds },
+            violations: story.verdict.violations,
+            because: Vec::new(),
+            limits: &story.limits,
+            facts: facts(story, is_inside),
+            sections: sections.into_iter().flatten().collect(),
+            made_by: &story.claim.made_by,
         },
-        notice: is_inside.then_some(INSIDE_ONLY),
-        holds,
-        verdict: sentence(holds, is_inside).to_owned(),
-        because,
-        facts: facts(story, is_inside),
-        sections: sections.into_iter().flatten().collect(),
-        made_by: story.claim.made_by.clone(),
-    }
+    )
 }
 
 fn facts(story: &RecodedStory, is_inside: bool) -> Vec<(&'static str, String)> {

@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-use super::table::{broken, limits, proof, sentence, stages, text};
-use super::words::{INSIDE_ONLY, Kind, Page, Part, Section, Table, count, decimal, number, share};
+use super::table::{Outline, limits, page_of, proof, stages, text};
+use super::words::{Kind, Page, Part, Section, Table, count, decimal, number, share};
 use super::{Audience, Limit, dependency, html, markdown};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
@@ -55,15 +55,6 @@ pub fn split_markdown(story: &SplitStory, audience: Audience) -> String {
 
 fn page(story: &SplitStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
-    let published = count(story.claim.records, "row", "rows");
-    let holds = if is_inside { story.holds } else { story.verdict.holds };
-    let mut because = Vec::new();
-    if !story.verdict.holds {
-        because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
-    }
-    if is_inside {
-        because.extend(broken(&story.limits));
-    }
     let sections = [
         Some(promise(story)),
         Some(proof(&story.verdict, None)),
@@ -74,19 +65,20 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
         Some(files(story)),
         is_inside.then(|| stages(&story.seconds)),
     ];
-    Page {
-        title: match audience {
-            Audience::Inside => format!("Report on a split table of {published}"),
-            Audience::Public => format!("What a split table of {published} promises"),
+    page_of(
+        audience,
+        Outline {
+            what: format!("a split table of {}", count(story.claim.records, "row", "rows")),
+            promises: "promises",
+            holds: if is_inside { story.holds } else { story.verdict.holds },
+            violations: story.verdict.violations,
+            because: Vec::new(),
+            limits: &story.limits,
+            facts: facts(story, is_inside),
+            sections: sections.into_iter().flatten().collect(),
+            made_by: &story.claim.made_by,
         },
-        notice: is_inside.then_some(INSIDE_ONLY),
-        holds,
-        verdict: sentence(holds, is_inside).to_owned(),
-        because,
-        facts: facts(story, is_inside),
-        sections: sections.into_iter().flatten().collect(),
-        made_by: story.claim.made_by.clone(),
-    }
+    )
 }
 
 fn facts(story: &SplitStory, is_inside: bool) -> Vec<(&'static str, String)> {

@@ -79,17 +79,9 @@ pub fn table_markdown(story: &TableStory, audience: Audience) -> String {
 
 fn page(story: &TableStory, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
-    let published = count(story.claim.records, "row", "rows");
-    let holds = if is_inside { story.holds } else { story.kept };
     let mut because = Vec::new();
-    if !story.verdict.holds {
-        because.push(format!("{} violated.", count(story.verdict.violations, "check is", "checks are")));
-    }
     if story.sets.as_ref().is_some_and(|sets| !sets.holds) {
         because.push(String::from("The chunks of the sets do not keep what is promised of them."));
-    }
-    if is_inside {
-        because.extend(broken(&story.limits));
     }
     let sections = [
         Some(promise(story)),
@@ -101,18 +93,60 @@ fn page(story: &TableStory, audience: Audience) -> Page {
         Some(columns(story)),
         is_inside.then(|| stages(&story.seconds)),
     ];
+    page_of(
+        audience,
+        Outline {
+            what: format!("a table of {}", count(story.claim.records, "row", "rows")),
+            promises: "promises",
+            holds: if is_inside { story.holds } else { story.kept },
+            violations: story.verdict.violations,
+            because,
+            limits: &story.limits,
+            facts: facts(story, audience),
+            sections: sections.into_iter().flatten().collect(),
+            made_by: &story.claim.made_by,
+        },
+    )
+}
+
+/// What a report on a table, a split table or recoded transactions says, apart from what all of them say.
+pub(super) struct Outline<'a> {
+    /// What it is about.
+    pub(super) what: String,
+    /// One of it promises, several promise.
+    pub(super) promises: &'static str,
+    /// Whether everything is kept, as far as the audience may know.
+    pub(super) holds: bool,
+    /// How many checks of the promise failed.
+    pub(super) violations: u64,
+    /// What else the verdict rests on.
+    pub(super) because: Vec<String>,
+    pub(super) limits: &'a [Limit],
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) sections: Vec<Section>,
+    pub(super) made_by: &'a str,
+}
+
+pub(super) fn page_of(audience: Audience, outline: Outline<'_>) -> Page {
+    let Outline { what, promises, holds, violations, because, limits, facts, sections, made_by } = outline;
+    let is_inside = audience == Audience::Inside;
+    let violated = (violations > 0).then(|| format!("{} violated.", count(violations, "check is", "checks are")));
+    let mut because: Vec<String> = violated.into_iter().chain(because).collect();
+    if is_inside {
+        because.extend(broken(limits));
+    }
     Page {
         title: match audience {
-            Audience::Inside => format!("Report on a table of {published}"),
-            Audience::Public => format!("What a table of {published} promises"),
+            Audience::Inside => format!("Report on {what}"),
+            Audience::Public => format!("What {what} {promises}"),
         },
         notice: is_inside.then_some(INSIDE_ONLY),
         holds,
         verdict: sentence(holds, is_inside).to_owned(),
         because,
-        facts: facts(story, audience),
-        sections: sections.into_iter().flatten().collect(),
-        made_by: story.claim.made_by.clone(),
+        facts,
+        sections,
+        made_by: made_by.to_owned(),
     }
 }
 
@@ -313,7 +347,7 @@ fn utility(story: &TableStory) -> Section {
 }
 
 /// The first sentence of a report.
-pub(super) fn sentence(holds: bool, is_inside: bool) -> &'static str {
+fn sentence(holds: bool, is_inside: bool) -> &'static str {
     match (holds, is_inside) {
         (true, true) => "The promise holds and every limit is kept.",
         (false, true) => "The promise or a limit is NOT kept.",
@@ -323,7 +357,7 @@ pub(super) fn sentence(holds: bool, is_inside: bool) -> &'static str {
 }
 
 /// The limits that are not kept, in words.
-pub(super) fn broken(limits: &[Limit]) -> impl Iterator<Item = String> {
+fn broken(limits: &[Limit]) -> impl Iterator<Item = String> {
     limits.iter().filter(|limit| !limit.holds).map(|limit| {
         format!("{} is {}, and may be {} at most.", limit.meaning, decimal(limit.value), decimal(limit.at_most))
     })

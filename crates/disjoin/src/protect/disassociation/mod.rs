@@ -10,20 +10,24 @@
 //! Cost:       near-linear in the number of (record, term) incidences; clusters are cut in parallel
 //! Checked by: tests in these files (the paper's examples), tests/guarantee.rs (brute force over possible originals)
 
+mod attempts;
 mod common;
+mod exchange;
 mod horizontal;
 mod occurrences;
 mod preference;
 mod refine;
+mod regain;
 mod rows;
 mod shared;
 mod similar;
 mod vertical;
 
+use attempts::{regaining, rescuing};
 use preference::Preference;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Interest, RecordId, TermId, Transactions, supports};
+use crate::data::{Dataset, Interest, RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
 use crate::release::{CutRule, Disassociated, Header, Joint, Node, Occurrences, Simple};
 
@@ -47,8 +51,9 @@ pub struct Params {
     pub m: u32,
     /// How records are brought together.
     pub grouping: Grouping,
-    /// Clusters stay below this size, except where small ones had to be merged; at least 2k. Where common terms are worth it, the
-    /// layered way makes clusters of k to 3k records instead, and one of all everyday records.
+    /// Clusters stay below this size, except where small ones had to be merged; at least 2k. In the layered way they may get half as
+    /// many more from their neighbours; where common terms are worth it, it makes clusters of k to 3k records instead, and one of
+    /// all everyday records.
     pub max_cluster: u32,
     /// Whether clusters may share chunks, so that terms rare in each of them are still published with their counts.
     pub refine: bool,
@@ -332,41 +337,6 @@ fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
     refined(clusters, records, work)
 }
 
-/// How often grouping is tried anew at most, so that terms get clusters that were in no chunk before.
-const ROUNDS: u32 = 5;
-
-/// Groups records, looks which terms that k of them hold are in no chunk, and groups them again with clusters for these first:
-/// what is not lost needs no cluster of its own, and its records stay where they fit best.
-fn rescuing<'a>(
-    records: &Transactions,
-    work: &mut Work<'a>,
-    mut group: impl FnMut(&[bool], &mut Work<'a>) -> Result<Grouped>,
-) -> Result<Grouped> {
-    let k = work.params.k;
-    let supports = supports(records, work.rank.len());
-    let mut wanted = vec![false; work.rank.len()];
-    let before = work.stats.clone();
-    loop {
-        let grouped = group(&wanted, work)?;
-        let mut is_shown = vec![false; work.rank.len()];
-        grouped.trees.iter().for_each(|tree| tree.mark_shown(&mut is_shown));
-        let mut n_lost = 0;
-        for (t, &support) in supports.iter().enumerate() {
-            let can_be_shown = support >= k && work.preference.weights[t] > 0.0;
-            if can_be_shown && !is_shown[work.rank[t] as usize] && !wanted[t] {
-                wanted[t] = true;
-                n_lost += 1;
-            }
-        }
-        if n_lost == 0 || work.round == ROUNDS {
-            work.round = 0;
-            return Ok(grouped);
-        }
-        work.round += 1;
-        *work.stats = before.clone();
-    }
-}
-
 /// Cuts clusters and lets them share chunks.
 fn refined(mut clusters: Partition, records: &Transactions, work: &mut Work<'_>) -> Result<Grouped> {
     let leaves = cut(&mut clusters, records, work)?;
@@ -379,7 +349,7 @@ fn refined(mut clusters: Partition, records: &Transactions, work: &mut Work<'_>)
 }
 
 /// Common terms first, in a chunk that all mixed records share; then clusters of records that are alike in the others. Where
-/// common terms are not worth it, the paper's way, after terms that it would lose have got their clusters.
+/// common terms are not worth it, the paper's way; its clusters then exchange records, and terms that are lost get clusters.
 fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
     work.tell(Step::Horizontal);
     let &Params { k, m, max_cluster, refine, diversity, .. } = work.params;
@@ -389,15 +359,18 @@ fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
     let may_share = refine && diversity.is_none();
     let layers = may_share.then(|| common::layers(records, k, m, &work.preference)).flatten();
     let Some(layers) = layers else {
-        return rescuing(records, work, |wanted, work| {
-            let weights = &work.preference.weights;
-            let clusters = similar::rescued(records, k, weights, wanted, |others| {
-                let mut clusters = horizontal::split(others, max_cluster, weights);
-                horizontal::merge_small(&mut clusters, others, (k, max_cluster), weights);
-                clusters
-            });
-            refined(clusters, records, work)
-        });
+        let weights = &work.preference.weights;
+        let mut clusters = horizontal::split(records, max_cluster, weights);
+        horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights);
+        // Clusters that small ones were merged with are cut evenly first: that is what exchange makes good again.
+        let half = max_cluster / 2;
+        let exchange = |clusters: &Partition, work: &Work<'_>| {
+            let most = max_cluster.saturating_add(half);
+            exchange::exchange(&exchange::halved(clusters, half), records, k, most, &work.preference.weights)
+        };
+        let clusters = exchange(&clusters, work);
+        let finish = |clusters: Partition, work: &mut Work<'_>| refined(clusters, records, work);
+        return Ok(regaining(clusters, records, work, &finish, Some(&exchange))?.take(work));
     };
     let mut grouped = Grouped { trees: Vec::new(), clusters: Partition::default() };
     if !layers.everyday.is_empty() {
@@ -450,11 +423,19 @@ impl Grouped {
         records: &Transactions,
         work: &mut Work<'_>,
     ) -> Result<Vec<refine::Tree>> {
-        let Grouped { trees, clusters } = rescuing(records, work, |wanted, work| {
-            let mut clusters = similar::group(records, work.params.k, &work.preference.weights, wanted);
+        let k = work.params.k;
+        let group = |wanted: &[bool], work: &Work<'_>| similar::group(records, k, &work.preference.weights, wanted);
+        let finish = |mut clusters: Partition, work: &mut Work<'_>| {
             let leaves = cut(&mut clusters, records, work)?;
             Ok(Grouped { trees: (0..).zip(leaves).map(|(id, leaf)| refine::Tree::Leaf(id, leaf)).collect(), clusters })
-        })?;
+        };
+        let (clusters, rescued) = rescuing(records, work, group, &finish)?;
+        let most = k.saturating_mul(similar::FULL as u32);
+        let clusters = exchange::exchange(&clusters, records, k, most, &work.preference.weights);
+        work.round = work.round.max(1);
+        let exchanged = regaining(clusters, records, work, &finish, None)?;
+        let best = if rescued.lost.len() < exchanged.lost.len() { rescued } else { exchanged };
+        let Grouped { trees, clusters } = best.take(work);
         let first = self.clusters.len() as u32;
         for i in 0..clusters.len() {
             let originals: Vec<RecordId> = clusters.cluster(i).iter().map(|&record| ids[record as usize]).collect();

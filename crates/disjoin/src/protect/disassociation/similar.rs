@@ -36,7 +36,7 @@ const RARE: u32 = 40;
 const RESCUED: usize = 4;
 
 /// A cluster that records are added to has at most about this many times k.
-const FULL: usize = 3;
+pub(super) const FULL: usize = 3;
 
 /// What a term counts that a record has and the cluster has not.
 const STRANGE: f64 = 0.2;
@@ -63,7 +63,7 @@ pub(super) fn group(records: &Transactions, k: u32, weights: &[f64], wanted: &[b
 }
 
 /// Clusters for rare terms that are wanted, and of the other records those that `group_others` makes; it is given k records at least.
-pub(super) fn rescued(
+fn rescued(
     records: &Transactions,
     k: u32,
     weights: &[f64],
@@ -86,6 +86,33 @@ pub(super) fn rescued(
     others.order.iter_mut().for_each(|record| *record = rest[*record as usize]);
     (0..others.len()).for_each(|i| partition.push(others.cluster(i)));
     partition
+}
+
+/// Clusters for rare terms that are lost, of records that are taken out of the clusters they are in; and how many these are. What is
+/// left of a cluster goes to a neighbour if it is below k.
+pub(super) fn taken_out(
+    clusters: &Partition,
+    records: &Transactions,
+    (k, max_cluster): (u32, u32),
+    weights: &[f64],
+    lost: &[TermId],
+) -> (Partition, usize) {
+    let mut wanted = vec![false; weights.len()];
+    lost.iter().for_each(|&t| wanted[t as usize] = true);
+    let mut partition = rescue(records, k, weights, &wanted);
+    let n_taken = partition.order.len();
+    let mut is_taken = vec![false; records.len()];
+    partition.order.iter().for_each(|&record| is_taken[record as usize] = true);
+    let mut left = Vec::new();
+    for i in 0..clusters.len() {
+        left.clear();
+        left.extend(clusters.cluster(i).iter().copied().filter(|&r| !is_taken[r as usize]));
+        if !left.is_empty() {
+            partition.push(&left);
+        }
+    }
+    horizontal::merge_small(&mut partition, records, (k, max_cluster), weights);
+    (partition, n_taken)
 }
 
 /// Some records, numbered anew.
@@ -270,12 +297,12 @@ impl Lists {
 }
 
 /// Which records hold each of some terms.
-struct Holders {
+pub(super) struct Holders {
     lists: Lists,
 }
 
 impl Holders {
-    fn new(records: &Transactions, supports: &[u32], terms: &[TermId]) -> Self {
+    pub(super) fn new(records: &Transactions, supports: &[u32], terms: &[TermId]) -> Self {
         let mut next = vec![usize::MAX; supports.len()];
         let mut lists = Lists::default();
         let mut end = 0;
@@ -298,14 +325,14 @@ impl Holders {
     }
 
     /// Those of the `i`-th term, ascending.
-    fn of(&self, i: usize) -> &[RecordId] {
+    pub(super) fn of(&self, i: usize) -> &[RecordId] {
         self.lists.of(i as u32)
     }
 }
 
 /// How alike records are; arrays are used again, all counts are 0 between two uses.
 #[derive(Default)]
-struct Alike {
+pub(super) struct Alike {
     weights: Vec<f64>,
     counts: Vec<u32>,
     place: Vec<u32>,
@@ -313,19 +340,19 @@ struct Alike {
 }
 
 impl Alike {
-    fn new(n_terms: usize) -> Self {
+    pub(super) fn new(n_terms: usize) -> Self {
         Alike { weights: vec![0.0; n_terms], counts: vec![0; n_terms], place: vec![NONE; n_terms], seen: Vec::new() }
     }
 
     /// Weighs terms by how few of n records hold them: ln(n / s), times what the term weighs by itself.
-    fn weigh(&mut self, n: usize, supports: impl Iterator<Item = (TermId, u32)>, weights: &[f64]) {
+    pub(super) fn weigh(&mut self, n: usize, supports: impl Iterator<Item = (TermId, u32)>, weights: &[f64]) {
         for (term, support) in supports.filter(|&(_, support)| support > 0) {
             self.weights[term as usize] = weights[term as usize] * (n as f64 / f64::from(support)).ln();
         }
     }
 
     /// Calls `each` with every term of the records and how many of them hold it.
-    fn count<'r>(&mut self, records: impl Iterator<Item = &'r [TermId]>, mut each: impl FnMut(TermId, u32)) {
+    pub(super) fn count<'r>(&mut self, records: impl Iterator<Item = &'r [TermId]>, mut each: impl FnMut(TermId, u32)) {
         for &t in records.flatten() {
             if self.counts[t as usize] == 0 {
                 self.seen.push(t);
@@ -338,7 +365,7 @@ impl Alike {
     }
 
     /// A cluster of k: the seed and the candidates that are most like those before them. The first of equals is taken.
-    fn fill<'r>(
+    pub(super) fn fill<'r>(
         &mut self,
         seed: RecordId,
         candidates: &mut Vec<RecordId>,
@@ -384,6 +411,19 @@ impl Alike {
         best.map(|(_, i)| i)
     }
 
+    /// How alike each of some records is to a cluster.
+    pub(super) fn scores<'r>(
+        &mut self,
+        cluster: &[RecordId],
+        some: &[RecordId],
+        terms: impl Fn(RecordId) -> &'r [TermId],
+    ) -> Vec<(f64, RecordId)> {
+        cluster.iter().flat_map(|&r| terms(r)).for_each(|&t| self.counts[t as usize] += 1);
+        let scores = some.iter().map(|&r| (self.score(terms(r)), r)).collect();
+        cluster.iter().flat_map(|&r| terms(r)).for_each(|&t| self.counts[t as usize] = 0);
+        scores
+    }
+
     fn score(&self, terms: &[TermId]) -> f64 {
         let of_term = |&t: &TermId| {
             let count = f64::from(self.counts[t as usize]);
@@ -416,12 +456,16 @@ mod tests {
             let weight = |rng: &mut ChaCha8Rng| if rng.random_bool(0.2) { rng.random_range(0..4) } else { 1 };
             let weights: Vec<f64> = (0..data.n_terms()).map(|_| f64::from(weight(&mut rng))).collect();
             let wanted: Vec<bool> = (0..data.n_terms()).map(|_| rng.random_bool(0.5)).collect();
-            let partition = group(&data.records, k, &weights, &wanted);
-            let mut all = partition.order.clone();
-            all.sort_unstable();
-            assert!(all.into_iter().eq(0..n), "not a partition");
-            assert_eq!(partition.ends.last(), Some(&(n as usize)));
-            assert!((0..partition.len()).all(|i| partition.cluster(i).len() >= k as usize));
+            let grouped = group(&data.records, k, &weights, &wanted);
+            let lost: Vec<TermId> = (0..data.n_terms() as TermId).filter(|_| rng.random_bool(0.3)).collect();
+            let (without, _) = taken_out(&grouped, &data.records, (k, 2 * k), &weights, &lost);
+            for partition in [grouped, without] {
+                let mut all = partition.order.clone();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..n), "not a partition");
+                assert_eq!(partition.ends.last(), Some(&(n as usize)));
+                assert!((0..partition.len()).all(|i| partition.cluster(i).len() >= k as usize));
+            }
         }
     }
 
@@ -440,6 +484,10 @@ mod tests {
             home(0).is_some() && home(0) == home(31) && home(31) == home(62)
         };
         assert!(are_together(true));
+        let scattered = Partition { order: (0..90).collect(), ends: (1..=30).map(|i| 3 * i).collect() };
+        let r = data.dictionary.get("r").unwrap();
+        let (partition, n_taken) = taken_out(&scattered, &data.records, (3, 6), &vec![1.0; n], &[r]);
+        assert_eq!((partition.cluster(0), n_taken), (&[0, 31, 62][..], 3));
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
         rows: asked.flags.rows as usize,
         seed: asked.flags.seed,
     };
-    let found = attack_words(&release, &words, &options, beside, &mut |step| talk.step(step));
+    let found = attack_words(&release, &words.distances(&release), &options, beside, &mut |step| talk.step(step));
     let (attacked, summary) = found.map_err(|error| match asked.original {
         Some(file) => name_original(error, file),
         None => error,

@@ -5,9 +5,7 @@ use std::sync::Once;
 
 use bytes::Bytes;
 use disjoin::data::{Dataset, Dictionary, Hierarchy};
-use disjoin::read::{
-    self, Format, HierarchyStyle, Options, parse_hierarchy, parse_hierarchy_terms, write_hierarchy,
-};
+use disjoin::read::{self, Format, HierarchyStyle, Options, parse_hierarchy, parse_hierarchy_terms, write_hierarchy};
 use disjoin::release::noisy::{Noisy, NoisyClaim};
 use disjoin::release::open::copy;
 use disjoin::release::recoded::{Promised, RecodedClaim, Suppression, parse_recoded, write_recoded};

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use disjoin::data::Dataset;
 use disjoin::read::documents;
 use disjoin::reconstruct::relatedness::corpus::{Builder, Meaning};
 use disjoin::reconstruct::relatedness::cosine::between_units;
@@ -155,7 +154,7 @@ fn tell(words: &Words, agreement: Option<(f64, u64, u64)>, talk: &Talk) -> Resul
             count(vectors.len() as u64, "vector", "vectors"),
             count(vectors.n_dimensions() as u64, "number", "numbers")
         ),
-        other => format!("{}\n", other.source()),
+        _ => String::new(),
     };
     if let Words::Corpus(corpus) = words {
         corpus.sources.iter().for_each(|source| text.push_str(&format!("  {source}\n")));
@@ -233,15 +232,8 @@ fn distances(words: &Words, pairs: &[(String, String, f64)]) -> Result<Vec<f64>>
             };
             pairs.iter().map(distance).collect()
         }
-        words => {
-            let items = Dataset::from_texts(pairs.iter().map(|(a, b, _)| [a, b])).dictionary;
-            let Some((distance, _)) = words.of_terms(&items) else { return Ok(vec![f64::NAN; pairs.len()]) };
-            let of = |(a, b, _): &(String, String, f64)| match (items.get(a), items.get(b)) {
-                (Some(a), Some(b)) => distance(a, b),
-                _ => f64::NAN,
-            };
-            pairs.iter().map(of).collect()
-        }
+        // `recognise` finds no others.
+        _ => vec![f64::NAN; pairs.len()],
     })
 }
 

@@ -647,7 +647,8 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     assert!(made.release.blocks.len() > 5, "{}", made.release.blocks.len());
     let options = Options { seed: 1, ..Options::default() };
     let beside = Some((&data, Some(&made.line_of[..])));
-    let (_, told) = attack_words(&made.release, &Words::Release, &options, beside, &mut |_| {}).unwrap();
+    let told_by_release = Words::Release.distances(&made.release);
+    let (_, told) = attack_words(&made.release, &told_by_release, &options, beside, &mut |_| {}).unwrap();
     println!("{:?}", told.coverage);
     for of in &told.attacks {
         let score = of.score.as_ref().unwrap();
@@ -663,10 +664,9 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     assert!(told.terms.words > 0 && told.coverage.attacked > 20, "{:?}", told.coverage);
     assert_eq!(told.recodings.len(), made.release.blocks.len());
     let threshold = told.attacks.iter().find(|of| of.attack == Method::Threshold).unwrap();
-    let distance = Words::Release.distance(&made.release).0;
     let all = Options { methods: vec![Method::Threshold], rows: usize::MAX, ..options };
-    let (_, told_all) = attack_words(&made.release, &Words::Release, &all, beside, &mut |_| {}).unwrap();
-    let (coverage, counts) = by_definition(&made.release, &made.line_of, &data, &*distance);
+    let (_, told_all) = attack_words(&made.release, &told_by_release, &all, beside, &mut |_| {}).unwrap();
+    let (coverage, counts) = by_definition(&made.release, &made.line_of, &data, &*told_by_release.distance);
     assert_eq!(told_all.coverage, coverage);
     assert_eq!(counts_of(told_all.attacks[0].score.as_ref().unwrap())[..2], counts[..2]);
     assert_eq!(threshold.eliminated, counts[2]);

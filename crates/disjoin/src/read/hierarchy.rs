@@ -90,6 +90,10 @@ pub fn write_hierarchy(
             let problem = "a term stands below no label, which the files of Amnesia cannot say";
             return Err(Error::recipe("--style", problem, "write it for ARX"));
         }
+        HierarchyStyle::Amnesia if names.iter().any(|name| name.is_empty()) => {
+            let problem = "a name is empty, which the files of Amnesia cannot say";
+            return Err(Error::recipe("--style", problem, "write it for ARX"));
+        }
         HierarchyStyle::Amnesia => write_amnesia(hierarchy, &names, out),
     };
     written.map_err(|source| Error::io(path, "write", source))
@@ -326,6 +330,20 @@ mod tests {
             }
             other => panic!("{text:?}: {other:?}"),
         }
+    }
+
+    /// Found by fuzzing: a line without its child could not be read back.
+    #[test]
+    fn an_empty_name_is_not_written_for_amnesia() {
+        let terms = parse_hierarchy_terms("h", b"flu;virus;*\n\"\";joint;*\n").unwrap();
+        let hierarchy = parse_hierarchy("h", b"flu;virus;*\n\"\";joint;*\n", &terms).unwrap();
+        let write = |style| {
+            let mut out = Vec::new();
+            write_hierarchy(&hierarchy, &terms, style, Path::new("h"), &mut out).map(|()| out)
+        };
+        assert!(matches!(write(HierarchyStyle::Amnesia), Err(Error::Recipe { key: "--style", .. })));
+        let out = write(HierarchyStyle::Arx).unwrap();
+        assert_eq!(parse_hierarchy("h", &out, &terms).unwrap().n_nodes(), hierarchy.n_nodes());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::attack::semantic::judge::Original;
-use crate::attack::semantic::summary::Summary;
+use crate::attack::semantic::summary::{RELEASE, Summary};
 use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
@@ -66,49 +66,49 @@ impl Words {
         })
     }
 
-    /// Where distances come from.
-    pub fn source(&self) -> &'static str {
-        match self {
-            Words::Corpus(_) => "a corpus",
-            Words::Counts(_) => "a table of counts",
-            Words::Vectors(_) => "vectors of words",
-            Words::Others(_) => "other people's records",
-            Words::Release => "the release itself",
-        }
-    }
-
-    /// The distances of a release's terms, and how they were looked up.
-    pub fn distance<'a>(&'a self, release: &Recoded) -> (Box<Distance<'a>>, Known) {
-        self.of_terms(&release.dictionary).unwrap_or_else(|| told_by(&release.ungeneralised(), &release.dictionary))
+    /// The distances of a release's terms.
+    pub fn distances<'a>(&'a self, release: &Recoded) -> Distances<'a> {
+        let dictionary = &release.dictionary;
+        self.of_terms(dictionary).unwrap_or_else(|| told_by(&release.ungeneralised(), dictionary, RELEASE))
     }
 
     /// The distances of any terms; none if only a release can tell.
-    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Option<(Box<Distance<'a>>, Known)> {
+    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Option<Distances<'a>> {
         Some(match self {
             Words::Corpus(corpus) => {
                 let (distance, known) = by_corpus(corpus, dictionary);
-                (Box::new(distance), known)
+                Distances { distance: Box::new(distance), known, source: "a corpus" }
             }
             Words::Counts(counts) => {
                 let (distance, known) = by_counts(counts, dictionary);
-                (Box::new(distance), known)
+                Distances { distance: Box::new(distance), known, source: "a table of counts" }
             }
             Words::Vectors(vectors) => {
                 let (distance, known) = by_vectors(vectors, dictionary);
-                (Box::new(distance), known)
+                Distances { distance: Box::new(distance), known, source: "vectors of words" }
             }
-            Words::Others(data) => told_by(&in_terms_of(dictionary, data), dictionary),
+            Words::Others(data) => told_by(&in_terms_of(dictionary, data), dictionary, "other people's records"),
             Words::Release => return None,
         })
     }
 }
 
-fn told_by(records: &Transactions, dictionary: &Dictionary) -> (Box<Distance<'static>>, Known) {
+/// How far apart terms are in meaning.
+pub struct Distances<'a> {
+    /// The distance of two of them.
+    pub distance: Box<Distance<'a>>,
+    /// How they were looked up.
+    pub known: Known,
+    /// Where that comes from, in words.
+    pub source: &'static str,
+}
+
+fn told_by(records: &Transactions, dictionary: &Dictionary, source: &'static str) -> Distances<'static> {
     let mut is_known = vec![false; dictionary.len()];
     records.all_terms().iter().for_each(|&term| is_known[term as usize] = true);
     let words = is_known.iter().filter(|&&is_known| is_known).count() as u64;
     let known = Known { words, unknown: dictionary.len() as u64 - words, ..Known::default() };
-    (Box::new(by_records(records, dictionary.len())), known)
+    Distances { distance: Box::new(by_records(records, dictionary.len())), known, source }
 }
 
 /// Records of others, as far as the release has their terms.
@@ -127,18 +127,17 @@ pub type Beside<'a> = (&'a Dataset, Option<&'a [u32]>);
 /// Attacks a release; with its original, what is found is judged.
 pub fn attack_words(
     release: &Recoded,
-    words: &Words,
+    told: &Distances<'_>,
     options: &Options,
     original: Option<Beside<'_>>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(Attacked, Summary)> {
     // What cannot be judged is refused before the work is done.
     let original = original.map(|(data, line_of)| Original::new(release, data, line_of)).transpose()?;
-    let (distance, known) = words.distance(release);
     tell("laying out distances");
-    let attacked = attack_release(release, &*distance, options, &mut |name| tell(&format!("attacking: {name}")));
+    let attacked = attack_release(release, &*told.distance, options, &mut |name| tell(&format!("attacking: {name}")));
     let truth = original.as_ref().map(Original::truth);
-    let summary = Summary::new(&attacked, words.source(), known, truth.as_ref());
+    let summary = Summary::new(&attacked, told.source, told.known, truth.as_ref());
     Ok((attacked, summary))
 }
 
@@ -150,5 +149,6 @@ pub(super) fn attack_as_asked(
     tell: &mut dyn FnMut(&str),
 ) -> Result<Option<Summary>> {
     let Some((asked, words)) = asked.filter(|(asked, _)| !asked.eliminate.is_empty()) else { return Ok(None) };
-    attack_words(release, words, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
+    let told = words.distances(release);
+    attack_words(release, &told, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
 }

@@ -9,6 +9,9 @@ use super::judge::{Score, Truth, judge};
 use super::{Attacked, Coverage, Method};
 use crate::reconstruct::relatedness::Known;
 
+/// Where distances come from that everybody has who has the release.
+pub const RELEASE: &str = "the release itself";
+
 /// What all attacks found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {

@@ -5,11 +5,8 @@
 
 use super::table::text;
 use super::words::{Figure, Kind, Part, Section, Table, count, decimal, list, number, percent};
-use crate::attack::semantic::summary::{OfMethod, Summary};
+use crate::attack::semantic::summary::{OfMethod, RELEASE, Summary};
 use crate::publish::plot;
-
-/// Where distances come from that everybody has.
-const PUBLIC: &str = "the release itself";
 
 /// What was found, in one sentence, for those inside.
 pub(super) fn summary(found: &Summary) -> String {
@@ -55,7 +52,7 @@ pub(super) fn section(found: &Summary, is_inside: bool) -> Section {
     if is_inside {
         parts.push(text(summary(found)));
     }
-    if is_inside || found.distances == PUBLIC {
+    if is_inside || found.distances == RELEASE {
         parts.push(Part::Points(points(found)));
         parts.push(Part::Table(table(found, is_inside)));
         parts.extend(picture(found).map(Part::Figure).filter(|_| is_inside));

@@ -5,7 +5,7 @@
 //!
 //! Paper:      sennrich2016, algorithm 1, as files of the library `tokenizers` have it
 //! Promises:   the pieces are those that `tokenizers` cuts
-//! Assumes:    words are marked by [`MARK`], as in sentencepiece; other kinds of tokenizers are refused
+//! Assumes:    words are marked by ▁, as in sentencepiece; other kinds of tokenizers are refused
 //! Departs:    a word with a letter that the vocabulary lacks is not known, where `tokenizers` goes on with its bytes: bytes
 //!             have no meaning. Nor is a word known that is cut into single letters and digits
 //! Cost:       letters of a word, squared

@@ -41,11 +41,11 @@ fn a_run_writes_a_package_with_reports() {
 
 #[test]
 fn an_attack_that_wins_is_mended_or_told_first() {
-    let bench = with_recipe("promise = \"published\"\n");
+    let bench = with_recipe("max_cluster = 8\npromise = \"published\"\n");
     let (stdout, _) = bench.good(&["run", "-o", "mended"]);
     assert!(stdout.contains("repair 1") && stdout.contains("attacks: 0 certain statements"), "{stdout}");
 
-    let unmended = with_recipe("promise = \"published\"\n[repair]\nrounds = 0\n");
+    let unmended = with_recipe("max_cluster = 8\npromise = \"published\"\n[repair]\nrounds = 0\n");
     let output = unmended.run(&["run"]);
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{stdout}");

@@ -2,6 +2,7 @@
 
 mod data;
 mod figures;
+mod mended;
 mod ours;
 
 use std::path::Path;
@@ -13,7 +14,7 @@ pub(crate) use data::Sources;
 
 type Figure = fn(&Sources) -> Result<Page>;
 
-const FIGURES: [(&str, Figure); 10] = [
+const FIGURES: [(&str, Figure); 11] = [
     ("13", figures::abstracts),
     ("13b", figures::groceries),
     ("13c", figures::dense),
@@ -24,6 +25,7 @@ const FIGURES: [(&str, Figure); 10] = [
     ("context", ours::context),
     ("corpora", ours::corpora),
     ("controls", ours::controls),
+    ("mended", mended::mended),
 ];
 
 /// Draws a figure, or all of them, and lists the verdicts again.
@@ -38,7 +40,11 @@ pub(crate) fn run(figure: &str, sources: &Sources, out: &Path) -> Result<()> {
         let command = format!(
             "cargo run --release -p disjoin-cli -- corpus build /usr/share/wordnet /usr/share/dictd -o words.corpus\n\
              cargo run --release -p disjoin-lab -- shao2017 {name} --data DIR --corpus words.corpus{}",
-            if name == "corpora" && sources.vectors.is_some() { " --vectors wordllama.whl" } else { "" }
+            if matches!(name, "corpora" | "mended") && sources.vectors.is_some() {
+                " --vectors wordllama.whl"
+            } else {
+                ""
+            }
         );
         draw(sources)?.write(out, name, &command)?;
     }

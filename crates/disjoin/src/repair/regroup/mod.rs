@@ -12,8 +12,8 @@
 //!             returned whose strongest attack is weakest. The same for any number of threads
 //! Assumes:    the original, and an adversary who knows what the scorer knows: one who knows more may still win. Whoever has
 //!             both releases learns more than either tells
-//! Cost:       for each group of a round the distances of all terms from a dozen contexts, and those of the likeliest from all
-//!             of the group's; a verification for each exchange
+//! Cost:       for each group of a round the distances of a thousand terms from a dozen contexts, and those of the likeliest from
+//!             all of the group's; a verification for each exchange
 //! Checked by: `tests/repair.rs`: promises by brute force, attacks before and after on generated topics
 
 mod conspicuous;
@@ -38,11 +38,13 @@ const ROUNDS: u32 = 30;
 /// So many rounds may go by without a weaker strongest attack.
 const PATIENCE: u32 = 3;
 
-/// How many terms are tried in a group, of those that fit it best.
+/// How many terms are tried in a group: of so many, evenly spread, those that fit it best.
 const CANDIDATES: usize = 32;
+const SCREENED: usize = 1_000;
 
-/// With how many terms, one at a time, a member that leaves is tried to make a group of its own.
+/// The same for terms that make a group with a member that leaves.
 const COMPANIES: usize = 4;
+const SCREENED_COMPANIES: usize = 250;
 
 /// How many exchanges of a group are tried, the best first, until one keeps the promise.
 const TRIES: usize = 12;
@@ -387,13 +389,14 @@ impl Round<'_> {
         let free: Vec<TermId> = (0..state.group_of.len() as TermId).filter(is_free).collect();
         let may_join = |&term: &TermId| self.allows(members.iter().copied().chain([term]));
         let joining: Vec<TermId> = free.iter().copied().filter(may_join).collect();
-        let joining = fit.likeliest(members, &joining, CANDIDATES);
+        let joining = fit.likeliest(members, &sample(joining, SCREENED), CANDIDATES);
         let mut ranked = Vec::new();
         for leaves in members.iter().map(|&member| Some(member)).chain([None]) {
             let may_come = |&term: &TermId| {
                 state.is_alone(term) && leaves.is_some_and(|leaves| self.allows([leaves, term].into_iter()))
             };
             let companies: Vec<TermId> = free.iter().copied().filter(may_come).collect();
+            let companies = sample(companies, SCREENED_COMPANIES);
             let companies = leaves.map_or(Vec::new(), |leaves| fit.likeliest(&[leaves], &companies, COMPANIES));
             for joins in joining.iter().map(|&joins| Some(joins)).chain([None]) {
                 let other = joins.and_then(|term| state.group_of[term as usize]);
@@ -443,6 +446,12 @@ impl Round<'_> {
         };
         self.asked.original.records.iter().map(of_record).collect()
     }
+}
+
+/// Some of these terms, evenly spread.
+fn sample(terms: Vec<TermId>, most: usize) -> Vec<TermId> {
+    let step = terms.len().div_ceil(most).max(1);
+    terms.into_iter().step_by(step).collect()
 }
 
 /// About how many added members of a group are found beyond those found blindly.

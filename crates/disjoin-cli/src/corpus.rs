@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disjoin::data::Dataset;
 use disjoin::read::documents;
 use disjoin::reconstruct::relatedness::corpus::{Builder, Meaning};
 use disjoin::reconstruct::relatedness::cosine::between_units;
 use disjoin::reconstruct::relatedness::vectors::Kind;
-use disjoin::reconstruct::relatedness::{between, spearman};
+use disjoin::reconstruct::relatedness::{Known, between, spearman};
 use disjoin::run::meaning::Words;
 use disjoin::{Error, Place, Result};
 use serde_json::json;
@@ -232,8 +233,15 @@ fn distances(words: &Words, pairs: &[(String, String, f64)]) -> Result<Vec<f64>>
             };
             pairs.iter().map(distance).collect()
         }
-        // `recognise` finds no others.
-        _ => vec![f64::NAN; pairs.len()],
+        words => {
+            let items = Dataset::from_texts(pairs.iter().map(|(a, b, _)| [a, b])).dictionary;
+            let told = words.of_terms(&items)?;
+            let of = |(a, b, _): &(String, String, f64)| match (&told, items.get(a), items.get(b)) {
+                (Some(told), Some(a), Some(b)) => (told.distance)(a, b),
+                _ => f64::NAN,
+            };
+            pairs.iter().map(of).collect()
+        }
     })
 }
 
@@ -252,7 +260,17 @@ fn looked_up(words: &Words, item: &str) -> Result<serde_json::Value> {
             return Ok(json!({ "item": item, "as": kind, "documents": documents }));
         }
         Words::Vectors(vectors) => vectors.meaning(item).0,
-        _ => Kind::Unknown,
+        words => {
+            let told = words.of_terms(&Dataset::from_texts([[item]]).dictionary)?;
+            told.map_or(Kind::Unknown, |told| match told.known {
+                Known { words: 1, .. } => Kind::Word,
+                Known { pieces: 1, .. } => Kind::Pieces,
+                Known { phrases: 1, .. } => Kind::Phrase,
+                Known { heads: 1, .. } => Kind::Head,
+                Known { means: 1, .. } => Kind::Words,
+                _ => Kind::Unknown,
+            })
+        }
     };
     let kind = match kind {
         Kind::Unknown => "unknown",

@@ -174,7 +174,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Args::Wordnet(args) => args.sets(&data)?,
         Args::Inconspicuous(args) => {
             let words = args.words.read()?;
-            let told = words.of_terms(&data.dictionary).ok_or_else(|| {
+            let told = words.of_terms(&data.dictionary)?.ok_or_else(|| {
                 let problem = "is missing: what an attacker may know about words";
                 Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
             })?;

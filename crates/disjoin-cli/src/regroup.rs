@@ -37,7 +37,7 @@ pub(crate) fn run(job: &Job<'_>, destination: &Destination, talk: &Talk) -> Resu
     let (claim, release) = open_recoded(job.folder)?;
     let words = job.flags.words.read()?;
     let (original, _) = job.input.read(file, talk)?;
-    let told = words.of_terms(&original.dictionary).ok_or_else(|| {
+    let told = words.of_terms(&original.dictionary)?.ok_or_else(|| {
         let problem = "is missing: what attackers may know about words";
         Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
     })?;

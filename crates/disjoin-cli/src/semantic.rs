@@ -105,7 +105,7 @@ pub(crate) fn attack(folder: &Path, asked: &Asked<'_>, talk: &Talk) -> Result<Ou
     };
     let beside = original.as_ref().map(|(data, line_of)| (data, line_of.as_deref()));
     let options = asked.flags.options();
-    let found = attack_words(&release, &words.distances(&release), &options, beside, &mut |step| talk.step(step));
+    let found = attack_words(&release, &words.distances(&release)?, &options, beside, &mut |step| talk.step(step));
     let (attacked, summary) = found.map_err(|error| match asked.original {
         Some(file) => name_original(error, file),
         None => error,
@@ -153,7 +153,7 @@ fn read_original(
 /// Parts of records put together by what words mean, if somebody said what they mean.
 pub(crate) fn reassociate(flags: &Flags, view: &attack::View<'_>, talk: &Talk) -> Result<Option<Findings>> {
     let words = flags.words.read()?;
-    let Some(told) = words.of_terms(&view.release.dictionary) else { return Ok(None) };
+    let Some(told) = words.of_terms(&view.release.dictionary)? else { return Ok(None) };
     talk.step("attacking: reassociate-words");
     let score = |a: TermId, b: TermId| -(told.distance)(a, b);
     let found = Reassociate { score, matching: Matching::Optimal }.run(view);

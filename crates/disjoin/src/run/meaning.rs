@@ -11,8 +11,13 @@ use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
 use crate::recipe::meaning::Meaning;
-use crate::reconstruct::relatedness::{Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_records, by_vectors};
+use crate::reconstruct::relatedness::{
+    Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_embeddings, by_records, by_vectors,
+};
 use crate::release::recoded::Recoded;
+
+/// For each term of a dictionary its vector, if it is known, and how terms were looked up.
+pub type Embed = Box<dyn Fn(&Dictionary) -> Result<(Vec<Option<Vec<f32>>>, Known)> + Send + Sync>;
 
 /// What somebody knows about words.
 pub enum Words {
@@ -22,6 +27,8 @@ pub enum Words {
     Counts(Counts),
     /// From vectors of words.
     Vectors(Vectors),
+    /// From vectors of terms that something else makes, such as a model of language.
+    Embedded(Embed),
     /// From records of other people.
     Others(Dataset),
     /// From what the release tells ungeneralised.
@@ -67,14 +74,15 @@ impl Words {
     }
 
     /// The distances of a release's terms.
-    pub fn distances<'a>(&'a self, release: &Recoded) -> Distances<'a> {
+    pub fn distances<'a>(&'a self, release: &Recoded) -> Result<Distances<'a>> {
         let dictionary = &release.dictionary;
-        self.of_terms(dictionary).unwrap_or_else(|| told_by(&release.ungeneralised(), dictionary, RELEASE))
+        let told = self.of_terms(dictionary)?;
+        Ok(told.unwrap_or_else(|| told_by(&release.ungeneralised(), dictionary, RELEASE)))
     }
 
     /// The distances of any terms; none if only a release can tell.
-    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Option<Distances<'a>> {
-        Some(match self {
+    pub fn of_terms<'a>(&'a self, dictionary: &Dictionary) -> Result<Option<Distances<'a>>> {
+        Ok(Some(match self {
             Words::Corpus(corpus) => {
                 let (distance, known) = by_corpus(corpus, dictionary);
                 Distances { distance: Box::new(distance), known, source: "a corpus" }
@@ -87,9 +95,13 @@ impl Words {
                 let (distance, known) = by_vectors(vectors, dictionary);
                 Distances { distance: Box::new(distance), known, source: "vectors of words" }
             }
+            Words::Embedded(embed) => {
+                let (vectors, known) = embed(dictionary)?;
+                Distances { distance: Box::new(by_embeddings(vectors)), known, source: "a model of language" }
+            }
             Words::Others(data) => told_by(&in_terms_of(dictionary, data), dictionary, "other people's records"),
-            Words::Release => return None,
-        })
+            Words::Release => return Ok(None),
+        }))
     }
 }
 
@@ -149,6 +161,6 @@ pub(super) fn attack_as_asked(
     tell: &mut dyn FnMut(&str),
 ) -> Result<Option<Summary>> {
     let Some((asked, words)) = asked.filter(|(asked, _)| !asked.eliminate.is_empty()) else { return Ok(None) };
-    let told = words.distances(release);
+    let told = words.distances(release)?;
     attack_words(release, &told, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
 }

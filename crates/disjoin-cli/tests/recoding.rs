@@ -189,7 +189,7 @@ fn constraints_go_all_the_way() {
         assert!(bench.bad(&["convert", out, "folder"]).contains("format"));
     }
     // Verbs of other forms say what this is, and what is known of it.
-    for args in [&["explain", "coat"][..], &["repair", "coat", "-o", "x"], &["reconstruct", "coat", "-o", "x"]] {
+    for args in [&["explain", "coat"][..], &["reconstruct", "coat", "-o", "x"]] {
         let said = bench.bad(args);
         assert!(
             said.contains("recoded transactions") && said.contains("disjoin verify, attack, measure, query"),

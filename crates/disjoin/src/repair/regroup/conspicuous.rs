@@ -1,9 +1,10 @@
 //! How clearly do distances tell the members of a group that were added from those that were in the records?
 //!
 //! Paper:      ours; the rows and columns are those of shao2017, section 5.1
-//! Promises:   one half where an added member is as often nearer to its context as farther than an original one of the same
-//!             row, or the same member where it is original; 1 where it is always farther. Records whose contexts are not
-//!             known, and members that are not, count nowhere
+//! Promises:   one half where an added member is as often nearer to its context as farther than an original one, 1 where it is
+//!             always farther: of the same row and the same column, where attacks by gaps look, or of the whole table, where
+//!             thresholds are; the clearer of both counts. Records whose contexts are not known, and members that are not,
+//!             count nowhere
 //! Assumes:    contexts stay what they were when they were taken: those of few records change with one exchange
 //! Cost:       a distance for each contextual item of a record and each member, once; sorting rows and columns
 //! Checked by: tests in this file: all pairs are compared
@@ -28,18 +29,32 @@ pub(super) struct Fit<'a> {
 /// How a group's added members compare with its original ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Telling {
-    /// Pairs of an added and an original cell of one row or one column.
-    pub(super) pairs: f64,
-    /// Of these, those whose added cell is the farther one; ties count one half.
-    pub(super) farther: f64,
-    /// Cells that were added.
-    pub(super) added: f64,
+    /// Cells of one row or one column.
+    lines: Pairs,
+    /// Cells of the whole table.
+    table: Pairs,
+    /// How many cells were added.
+    added: f64,
+}
+
+/// Pairs of an added and an original cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Pairs {
+    all: f64,
+    /// Those whose added cell is the farther one; ties count one half.
+    farther: f64,
+}
+
+impl Pairs {
+    fn share(&self) -> f64 {
+        if self.all == 0.0 { 0.5 } else { self.farther / self.all }
+    }
 }
 
 impl Telling {
     /// About how many added cells are found beyond those that are found blindly.
     pub(super) fn lead(&self) -> f64 {
-        if self.pairs == 0.0 { 0.0 } else { (self.farther / self.pairs - 0.5).max(0.0) * self.added }
+        (self.lines.share().max(self.table.share()) - 0.5).max(0.0) * self.added
     }
 }
 
@@ -125,26 +140,29 @@ fn compare(n_columns: usize, cells: &[(f64, bool)]) -> Telling {
     for row in cells.chunks(n_columns.max(1)) {
         line.clear();
         line.extend(row.iter().copied().filter(|cell| !cell.0.is_nan()));
-        count(&mut line, &mut telling);
+        count(&mut line, &mut telling.lines);
     }
     for column in 0..n_columns {
         line.clear();
         line.extend(cells.iter().skip(column).step_by(n_columns).copied().filter(|cell| !cell.0.is_nan()));
-        count(&mut line, &mut telling);
+        count(&mut line, &mut telling.lines);
     }
+    line.clear();
+    line.extend(cells.iter().copied().filter(|cell| !cell.0.is_nan()));
+    count(&mut line, &mut telling.table);
     telling
 }
 
-/// Counts the pairs of one row or column by ranks: each added cell is farther than the original ones before it.
-fn count(line: &mut [(f64, bool)], telling: &mut Telling) {
-    line.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let n_added = line.iter().filter(|cell| cell.1).count();
-    telling.pairs += (n_added * (line.len() - n_added)) as f64;
+/// Counts the pairs of some cells by ranks: each added one is farther than the original ones before it.
+fn count(cells: &mut [(f64, bool)], pairs: &mut Pairs) {
+    cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let n_added = cells.iter().filter(|cell| cell.1).count();
+    pairs.all += (n_added * (cells.len() - n_added)) as f64;
     let mut originals = 0.0;
-    for ties in line.chunk_by(|a, b| a.0 == b.0) {
+    for ties in cells.chunk_by(|a, b| a.0 == b.0) {
         let added = ties.iter().filter(|cell| cell.1).count() as f64;
         let original = ties.len() as f64 - added;
-        telling.farther += added * (originals + 0.5 * original);
+        pairs.farther += added * (originals + 0.5 * original);
         originals += original;
     }
 }
@@ -171,10 +189,14 @@ mod tests {
             for (at, added) in cells.iter().enumerate().filter(|(_, cell)| cell.1 && !cell.0.is_nan()) {
                 slow.added += 1.0;
                 for (other, original) in cells.iter().enumerate().filter(|(_, cell)| !cell.1 && !cell.0.is_nan()) {
+                    let farther = match added.0.total_cmp(&original.0) {
+                        std::cmp::Ordering::Less => 0.0,
+                        std::cmp::Ordering::Equal => 0.5,
+                        std::cmp::Ordering::Greater => 1.0,
+                    };
+                    slow.table = Pairs { all: slow.table.all + 1.0, farther: slow.table.farther + farther };
                     if at / n_columns == other / n_columns || at % n_columns == other % n_columns {
-                        slow.pairs += 1.0;
-                        slow.farther += if added.0 > original.0 { 1.0 } else { 0.0 };
-                        slow.farther += if added.0 == original.0 { 0.5 } else { 0.0 };
+                        slow.lines = Pairs { all: slow.lines.all + 1.0, farther: slow.lines.farther + farther };
                     }
                 }
             }

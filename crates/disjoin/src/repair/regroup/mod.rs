@@ -36,7 +36,7 @@ use conspicuous::Fit;
 const ROUNDS: u32 = 30;
 
 /// So many rounds may go by without a weaker strongest attack.
-const PATIENCE: u32 = 3;
+const PATIENCE: u32 = 5;
 
 /// How many terms are tried in a group: of so many, evenly spread, those that fit it best.
 const CANDIDATES: usize = 32;

@@ -647,7 +647,7 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     assert!(made.release.blocks.len() > 5, "{}", made.release.blocks.len());
     let options = Options { seed: 1, ..Options::default() };
     let beside = Some((&data, Some(&made.line_of[..])));
-    let told_by_release = Words::Release.distances(&made.release);
+    let told_by_release = Words::Release.distances(&made.release).unwrap();
     let (_, told) = attack_words(&made.release, &told_by_release, &options, beside, &mut |_| {}).unwrap();
     println!("{:?}", told.coverage);
     for of in &told.attacks {

@@ -8,7 +8,7 @@
 //! Assumes:    a tokenizer with the vocabulary of the model; absolute positions
 //! Departs:    a word is not known if the tokenizer does not know it, or if nothing but single letters and digits is left of
 //!             it. Terms with such words are looked up by their last word, and else by the words that are known
-//! Cost:       a run of the model a term: some hundred terms a second and core with MiniLM
+//! Cost:       a run of the model a term
 //! Checked by: tests/bert.rs, against loops over numbers
 
 use std::path::Path;

@@ -176,6 +176,11 @@ fn what_regrouping_needs_is_asked_for() {
         assert!(stderr.contains(problem), "{problem}: {stderr}");
         assert!(!bench.at("mended").exists());
     }
+    // Who knows nothing finds nothing: that is not a mended release.
+    bench.file("others.csv", "first,second,count\n,,10\nx,,3\ny,,3\nx,y,2\n");
+    let stderr = bench.bad(&[&["repair", "out", "-o", "mended", "--counts", "others.csv"], &original[..]].concat());
+    assert!(stderr.contains("no group can be attacked") && !bench.at("mended").exists(), "{stderr}");
+
     let bench = packaged(BREACHED, &[]);
     let stderr = bench.bad(&["repair", "out", "-o", "mended", "--original", "x.dat"]);
     assert!(stderr.contains("is for generalised sets"), "{stderr}");

@@ -322,6 +322,11 @@ fn attack(asked: &Asked<'_>, state: &State) -> Result<Attacked> {
     let names: Vec<TermId> = release.dictionary.iter().filter_map(|text| asked.original.dictionary.get(text)).collect();
     let distance = |a: TermId, b: TermId| (asked.distance)(names[a as usize], names[b as usize]);
     let attacked = attack_release(&release, &distance, asked.options, &mut |_| ());
+    // Attacks that know nothing always lose: a release must not be called mended for that.
+    if attacked.tables.is_empty() && attacked.coverage.iter().any(|of| of.generalised > 0) {
+        let problem = "no group can be attacked: its terms or what stands beside them are not known there";
+        return Err(Error::recipe("--corpus, --vectors or --counts", problem, "name one that knows the terms"));
+    }
     let original = Original::new(&release, asked.original, Some(&line_of))?;
     let found = Summary::new(&attacked, "", Known::default(), Some(&original.truth())).attacks;
     let mut excess = vec![0.0; attacked.tables.len()];

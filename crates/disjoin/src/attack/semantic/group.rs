@@ -36,23 +36,26 @@ pub fn group_steps(table: &Table, most: usize) -> Trace {
         let best = gaps.best(&shrunk_by(n_rows, &by_row, &by_column, &row_share, &column_share));
         let Some(best) = best.filter(|best| best.gap > trace.threshold && trace.steps.len() < most) else {
             trace.next = best.map(|best| best.gap);
+            trace.sorted = gaps.n_sorted();
             let weigh = |(at, cell): (usize, &f64)| cell * row_share[at / n_columns] * column_share[at % n_columns];
             trace.weighted = by_row.iter().enumerate().map(weigh).collect();
             return trace;
         };
         let (row, column) = (best.row, best.column);
         trace.steps.push(Step { row, column, score: best.gap });
+        gaps.eliminate(row, column, |row, column| {
+            by_row[row * n_columns + column] * row_share[row] * column_share[column]
+        });
         by_row[row * n_columns + column] = f64::NAN;
         by_column[column * n_rows + row] = f64::NAN;
-        gaps.eliminate(row, column);
-        let of_row = 1.0 - 1.0 / gaps.left_in_row(row) as f64;
-        let of_column = 1.0 - 1.0 / gaps.left_in_column(column) as f64;
+        let of_row = 1.0 - 1.0 / gaps.left(row) as f64;
+        let of_column = 1.0 - 1.0 / gaps.left(n_rows + column) as f64;
         let row_before = std::mem::replace(&mut row_share[row], of_row);
         let column_before = std::mem::replace(&mut column_share[column], of_column);
         let distances = &by_row[row * n_columns..][..n_columns];
-        gaps.scale(row, of_row / row_before, distances, &column_share, of_row);
+        gaps.scale(row, of_row / row_before, distances, &column_share, row_before - of_row);
         let distances = &by_column[column * n_rows..][..n_rows];
-        gaps.scale(n_rows + column, of_column / column_before, distances, &row_share, of_column);
+        gaps.scale(n_rows + column, of_column / column_before, distances, &row_share, column_before - of_column);
     }
 }
 
@@ -71,12 +74,12 @@ fn shrunk_by<'a>(
 ) -> impl Fn(usize, &[u32], &mut Vec<f64>) + 'a {
     move |group, places, cells| match group.checked_sub(n_rows) {
         None => {
-            let line = &by_row[group * of_column.len()..][..of_column.len()];
-            cells.extend(places.iter().map(|&at| line[at as usize] * of_row[group] * of_column[at as usize]));
+            let (line, of_row) = (&by_row[group * of_column.len()..][..of_column.len()], of_row[group]);
+            cells.extend(places.iter().map(|&at| line[at as usize] * of_row * of_column[at as usize]));
         }
         Some(column) => {
-            let line = &by_column[column * n_rows..][..n_rows];
-            cells.extend(places.iter().map(|&at| line[at as usize] * of_row[at as usize] * of_column[column]));
+            let (line, of_column) = (&by_column[column * n_rows..][..n_rows], of_column[column]);
+            cells.extend(places.iter().map(|&at| line[at as usize] * of_row[at as usize] * of_column));
         }
     }
 }

@@ -130,11 +130,13 @@ pub struct Trace {
     pub next: Option<f64>,
     /// Weighted distances at the end, where there are any; not a number where eliminated or unknown.
     pub weighted: Vec<f64>,
+    /// How many rows and columns were weighed and sorted on the way, where that is done: what the attack costs.
+    pub sorted: usize,
 }
 
 impl Trace {
     fn new(threshold: f64) -> Self {
-        Trace { threshold, steps: Vec::new(), next: None, weighted: Vec::new() }
+        Trace { threshold, steps: Vec::new(), next: None, weighted: Vec::new(), sorted: 0 }
     }
 }
 

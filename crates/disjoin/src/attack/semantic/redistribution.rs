@@ -21,84 +21,57 @@ pub fn redistribution(table: &Table) -> Trace {
 /// As [`redistribution`], but stops after some eliminations.
 pub fn redistribution_steps(table: &Table, most: usize) -> Trace {
     let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
-    let n_cells = table.cells().len();
-    let mut row_weights = vec![1.0 / n_columns as f64; n_cells];
-    // Column by column, with what rows make of the distances: a column is then weighed without a look at each row.
-    let turned = (0..n_columns).flat_map(|column| (0..n_rows).map(move |row| table.get(row, column)));
-    let in_rows = |distance: f64| distance * (1.0 - 1.0 / n_columns as f64);
-    let mut of_columns: Vec<OfColumn> =
-        turned.map(|distance| OfColumn { in_row: in_rows(distance), weight: 1.0 / n_rows as f64 }).collect();
-    let mut is_left = vec![true; n_cells];
-    let mut cells: Vec<f64> = table.cells().iter().map(|&cell| in_rows(cell) * (1.0 - 1.0 / n_rows as f64)).collect();
-    let weighted = |group: usize, places: &[u32], cells: &[f64], of_columns: &[OfColumn], to: &mut Vec<f64>| match group
-        .checked_sub(n_rows)
-    {
-        None => {
-            let line = &cells[group * n_columns..][..n_columns];
-            to.extend(places.iter().map(|&at| line[at as usize]));
-        }
-        Some(column) => {
-            let line = &of_columns[column * n_rows..][..n_rows];
-            to.extend(places.iter().map(|&at| line[at as usize].weighted()));
-        }
-    };
-    let mut gaps = Gaps::new(table, &|group, places, to| weighted(group, places, &cells, &of_columns, to));
+    let weights = [1.0 / n_columns as f64, 1.0 / n_rows as f64];
+    let mut cells: Vec<Cell> = table.cells().iter().map(|&distance| Cell { distance, weights }).collect();
+    let mut gaps = Gaps::new(table, &weighted(&cells, n_rows, n_columns));
     let mut trace = Trace::new(gaps.mean());
     loop {
-        let weigh = |group: usize, places: &[u32], to: &mut Vec<f64>| weighted(group, places, &cells, &of_columns, to);
-        let best = gaps.best(&weigh);
+        let best = gaps.best(&weighted(&cells, n_rows, n_columns));
         let Some(best) = best.filter(|best| best.gap > trace.threshold && trace.steps.len() < most) else {
             trace.next = best.map(|best| best.gap);
-            trace.weighted = cells;
+            trace.sorted = gaps.n_sorted();
+            trace.weighted = cells.iter().map(Cell::weighted).collect();
             return trace;
         };
         let (row, column) = (best.row, best.column);
         trace.steps.push(Step { row, column, score: best.gap });
-        let at = row * n_columns + column;
-        is_left[at] = false;
-        let heirs = |lower: &[u32], itself: usize, all: usize, place: &dyn Fn(usize) -> usize| {
-            let mut lower = lower.to_vec();
-            lower.retain(|&other| other as usize != itself);
-            if lower.is_empty() {
-                lower.extend((0..all).filter(|&other| is_left[place(other)]).map(|other| other as u32));
-            }
-            lower
-        };
-        let in_row = heirs(gaps.lower(row, &weigh), column, n_columns, &|other| row * n_columns + other);
-        let of_column = gaps.lower(n_rows + column, &weigh);
-        let in_column = heirs(of_column, row, n_rows, &|other| other * n_columns + column);
-        gaps.eliminate(row, column);
-        cells[at] = f64::NAN;
-        let gone = &mut of_columns[column * n_rows + row];
-        gone.in_row = f64::NAN;
-        let (row_share, column_share) = (row_weights[at] / in_row.len() as f64, gone.weight / in_column.len() as f64);
-        let start = row * n_columns;
-        gaps.shrink(row, &in_row, |other| {
-            let (weight, of_column) = (&mut row_weights[start + other], &mut of_columns[other * n_rows + row]);
-            *weight += row_share;
-            of_column.in_row = table.cells()[start + other] * (1.0 - *weight);
-            let now = of_column.weighted();
-            (std::mem::replace(&mut cells[start + other], now), now)
-        });
-        let of_column = &mut of_columns[column * n_rows..][..n_rows];
-        gaps.shrink(n_rows + column, &in_column, |other| {
-            let before = of_column[other].weighted();
-            of_column[other].weight += column_share;
-            let now = of_column[other].weighted();
-            cells[other * n_columns + column] = now;
-            (before, now)
-        });
+        let in_row = gaps.heirs(row, column, &weighted(&cells, n_rows, n_columns));
+        let in_column = gaps.heirs(n_rows + column, row, &weighted(&cells, n_rows, n_columns));
+        gaps.eliminate(row, column, |row, column| cells[row * n_columns + column].weighted());
+        let gone = &mut cells[row * n_columns + column];
+        let (of_row, of_column) = (gone.weights[0] / in_row.n as f64, gone.weights[1] / in_column.n as f64);
+        gone.distance = f64::NAN;
+        let line = &mut cells[row * n_columns..][..n_columns];
+        gaps.shrink(row, in_row, |other| line[other].inherit(0, of_row));
+        let line = &mut cells[column..];
+        gaps.shrink(n_rows + column, in_column, |other| line[other * n_columns].inherit(1, of_column));
     }
 }
 
-/// A cell as its column sees it: the distance with the weight of the row, and the weight of the column.
-struct OfColumn {
-    in_row: f64,
-    weight: f64,
+/// A distance with its weights in its row and its column. They are side by side, as each cell of a column is in another line
+/// of the cache.
+struct Cell {
+    /// Not a number where eliminated or unknown.
+    distance: f64,
+    weights: [f64; 2],
 }
 
-impl OfColumn {
+impl Cell {
     fn weighted(&self) -> f64 {
-        self.in_row * (1.0 - self.weight)
+        self.distance * (1.0 - self.weights[0]) * (1.0 - self.weights[1])
+    }
+
+    /// Adds to its weight in its row or column. By so much it becomes smaller.
+    fn inherit(&mut self, axis: usize, share: f64) -> f64 {
+        self.weights[axis] += share;
+        self.distance * (1.0 - self.weights[1 - axis]) * share
+    }
+}
+
+/// Weighted distances of cells of a row, or of a column numbered behind all rows.
+fn weighted(cells: &[Cell], n_rows: usize, n_columns: usize) -> impl Fn(usize, &[u32], &mut Vec<f64>) {
+    move |group, places, to| {
+        let (start, step) = group.checked_sub(n_rows).map_or((group * n_columns, 1), |column| (column, n_columns));
+        to.extend(places.iter().map(|&place| cells[start + place as usize * step].weighted()));
     }
 }

@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -34,17 +35,22 @@ def check(binary, words, ratings):
 
 
 def rate(binary, words, ratings, folder):
-    """Pairs a second of processor time. The time to read the corpus is taken off."""
+    """Pairs a second by the clock, and of processor time. The time to read the corpus is taken off."""
     terms = [term for line in ratings.read_text().splitlines() if not line.startswith("#") for term in line.split("\t")[:2]]
     draw = random.Random(1)
     pairs = Path(folder) / "pairs.tsv"
     times = []
     for n in (1, QUERIES + 1):
         pairs.write_text("".join(f"{draw.choice(terms)}\t{draw.choice(terms)}\n" for _ in range(n)))
-        before = user_seconds()
+        before = (time.perf_counter(), user_seconds())
         subprocess.run([binary, "corpus", "query", str(words), "--pairs", str(pairs), "--quiet"], check=True, stdout=subprocess.DEVNULL)
-        times.append(user_seconds() - before)
-    return int(QUERIES / (times[1] - times[0]))
+        times.append((time.perf_counter() - before[0], user_seconds() - before[1]))
+    return [int(QUERIES / (many - one)) for one, many in zip(*times)]
+
+
+def tell_rate(name, pairs):
+    by_clock, of_cpu = pairs
+    print(f"{name:<22}{by_clock:>12,}       at least 100,000: {'met' if by_clock >= 100_000 else 'missed'} ({of_cpu:,} a second of CPU)")
 
 
 def main():
@@ -71,13 +77,13 @@ def main():
     print(f"distinct words        {told['words']:>12,}")
     print(f"built in (user CPU)   {built:>12.1f} s     at most 60: {'met' if built < 60 else 'missed'}")
     print(f"file                  {size / 1e6:>12.1f} MB    at most 200: {'met' if size <= 200e6 else 'missed'}")
-    print(f"pairs a second (CPU)  {pairs:>12,}       at least 100,000: {'met' if pairs >= 100_000 else 'missed'}")
+    tell_rate("pairs a second", pairs)
     spearman = told["spearman"]
     print(f"Spearman, WordSim-353 {spearman:>12.3f}       at least 0.60: {'met' if spearman >= 0.6 else 'missed'}")
     if of_vectors:
         told, pairs = of_vectors
         print(f"vectors               {told.get('vectors', 'by a model'):>12}       of {told['dimensions']} numbers")
-        print(f"  pairs a second (CPU){pairs:>12,}       at least 100,000: {'met' if pairs >= 100_000 else 'missed'}")
+        tell_rate("  pairs a second", pairs)
         print(f"  Spearman            {told['spearman']:>12.3f}       at least 0.592: {'met' if told['spearman'] >= 0.592 else 'missed'}"
               f" ({told['unknown_pairs']} pairs unknown)")
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use disjoin::attack::semantic::Distance;
 use disjoin::publish::{Destination, Part, publish_regrouped};
 use disjoin::repair::regroup::{Asked, Ended, Fared, Regrouped, Stats, regroup};
 use disjoin::verify::open_recoded;
@@ -35,29 +36,36 @@ pub(crate) fn run(job: &Job<'_>, destination: &Destination, talk: &Talk) -> Resu
     }
     talk.step("reading the release");
     let (claim, release) = open_recoded(job.folder)?;
-    let words = job.flags.words.read()?;
+    let words = job.flags.words.read_all()?;
     let (original, _) = job.input.read(file, talk)?;
-    let told = words.of_terms(&original.dictionary)?.ok_or_else(|| {
+    let mut told = Vec::new();
+    for words in &words {
+        told.extend(words.of_terms(&original.dictionary)?);
+    }
+    if told.is_empty() {
         let problem = "is missing: what attackers may know about words";
-        Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
-    })?;
+        return Err(Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts, or several of them"));
+    }
+    let adversaries: Vec<&Distance<'_>> = told.iter().map(|told| &*told.distance).collect();
     let options = job.flags.options();
     let asked = Asked {
         claim: &claim,
         release: &release,
         original: &original,
-        distance: &*told.distance,
+        adversaries: &adversaries,
         options: &options,
+        most: 0.0,
         limit: job.limit,
     };
     let mended = regroup(&asked, &mut |step| talk.step(step)).map_err(|error| name_original(error, file))?;
     talk.step("writing the package");
     let custody = custody_of(None, job.folder);
     publish_regrouped(destination, &mended, custody.as_deref())?;
-    tell(job, &mended, custody.is_some(), talk)
+    let sources: Vec<&str> = told.iter().map(|told| told.source).collect();
+    tell(job, &mended, &sources, custody.is_some(), talk)
 }
 
-fn tell(job: &Job<'_>, mended: &Regrouped, with_custody: bool, talk: &Talk) -> Result<Outcome> {
+fn tell(job: &Job<'_>, mended: &Regrouped, sources: &[&str], with_custody: bool, talk: &Talk) -> Result<Outcome> {
     let Regrouped { claim, stats, .. } = mended;
     let path = |part: Part| job.out.join(part.folder());
     let is_mended = stats.ended == Ended::Baseline;
@@ -68,10 +76,11 @@ fn tell(job: &Job<'_>, mended: &Regrouped, with_custody: bool, talk: &Talk) -> R
             "custody": custody,
             "promised": claim.promised,
             "records": claim.records,
+            "adversaries": sources,
             "stats": stats,
         }))?;
     } else {
-        talk.print(&text(stats))?;
+        talk.print(&text(stats, sources))?;
     }
     talk.note(&format!("{}  may leave the building", path(Part::Release).display()));
     if with_custody {
@@ -81,20 +90,25 @@ fn tell(job: &Job<'_>, mended: &Regrouped, with_custody: bool, talk: &Talk) -> R
     Ok(if is_mended { Outcome::Holds } else { Outcome::Broken })
 }
 
-fn text(stats: &Stats) -> String {
+fn text(stats: &Stats, sources: &[&str]) -> String {
     let mut text = format!("  {:<16}{:>26}{:>22}\n", "", "precision", "beyond blind");
     let _ = writeln!(text, "  {:<16}{:>13}{:>13}{:>11}{:>11}", "attack", "before", "after", "before", "after");
-    for Fared { attack, before, after } in &stats.attacks {
+    for (number, source) in sources.iter().enumerate() {
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "  {:<16}{:>13.3}{:>13.3}{:>11.3}{:>11.3}",
-            attack.name(),
-            before.score.as_ref().map_or(0.0, |score| score.precision.share),
-            after.score.as_ref().map_or(0.0, |score| score.precision.share),
-            before.beyond_blind().max(0.0),
-            after.beyond_blind().max(0.0)
-        );
+        if sources.len() > 1 {
+            let _ = writeln!(text, "  with {source}");
+        }
+        for Fared { attack, before, after, .. } in stats.attacks.iter().filter(|fared| fared.adversary == number) {
+            let _ = writeln!(
+                text,
+                "  {:<16}{:>13.3}{:>13.3}{:>11.3}{:>11.3}",
+                attack.name(),
+                before.score.as_ref().map_or(0.0, |score| score.precision.share),
+                after.score.as_ref().map_or(0.0, |score| score.precision.share),
+                before.beyond_blind().max(0.0),
+                after.beyond_blind().max(0.0)
+            );
+        }
     }
     let _ = writeln!(
         text,

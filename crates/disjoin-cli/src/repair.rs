@@ -26,7 +26,8 @@ use crate::{Outcome, regroup};
 ///
 /// Generalised sets are grouped anew, from the original. Somebody who knows what words mean tells which members of a group were
 /// added (disjoin attack). Such members change places with terms that fit the same records, until no attack is right more
-/// often than blindly, or nothing helps any more: exit code 1 then. The promise is proven after every exchange.
+/// often than blindly, or nothing helps any more: exit code 1 then. The promise is proven after every exchange. Of several
+/// sources of what words mean each is an adversary's, and none shall win.
 ///
 /// Writes a package like that of disjoin protect: OUT/release, and OUT/custody if RELEASE has one. It is written only if its
 /// promise was proven. Whoever has the old release still knows what it tells: withdraw it, or mend it before it leaves.
@@ -60,7 +61,8 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin repair out -o mended
   disjoin repair out/release -o mended --promise algorithm-aware --json
-  disjoin repair out -o mended --original notes.jsonl --corpus words.corpus";
+  disjoin repair out -o mended --original notes.jsonl --corpus words.corpus
+  disjoin repair out -o mended --original notes.jsonl --corpus words.corpus --vectors wordllama.whl --limit 2";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PromiseChoice {

@@ -3,19 +3,19 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use disjoin::Result;
 use disjoin::reconstruct::relatedness::{Corpus, Vectors};
 use disjoin::run::meaning::{Files, Words};
+use disjoin::{Error, Result};
 
-/// Where it is found: at most one is named.
+/// Where it is found. Who attacks knows one of them; who mends may look at several.
 #[derive(clap::Args)]
 #[group(id = "words")]
 pub(crate) struct Sources {
     /// What words mean: a file that disjoin corpus build wrote
-    #[arg(long, value_name = "FILE", help_heading = "What words mean", conflicts_with_all = ["counts", "vectors"])]
+    #[arg(long, value_name = "FILE", help_heading = "What words mean")]
     corpus: Option<PathBuf>,
     /// What words mean: a table first,second,count of how often items are met, alone and together
-    #[arg(long, value_name = "FILE", help_heading = "What words mean", conflicts_with = "vectors")]
+    #[arg(long, value_name = "FILE", help_heading = "What words mean")]
     counts: Option<PathBuf>,
     /// What words mean: static vectors, as wordllama's wheel, a folder, or a safetensors file with --tokenizer
     #[arg(long, value_name = "PATH", help_heading = "What words mean")]
@@ -24,39 +24,52 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "FILE", help_heading = "What words mean", requires = "vectors")]
     tokenizer: Option<PathBuf>,
     /// What words mean: a sentence transformer, as a folder with config.json, tokenizer.json and model.safetensors
-    #[cfg(feature = "sentences")]
-    #[arg(long, value_name = "DIR", help_heading = "What words mean", conflicts_with_all = ["corpus", "counts", "vectors"])]
+    #[cfg_attr(feature = "sentences", arg(long, value_name = "DIR", help_heading = "What words mean"))]
+    #[cfg_attr(not(feature = "sentences"), arg(skip))]
     sentences: Option<PathBuf>,
 }
 
 impl Sources {
     pub(crate) fn is_given(&self) -> bool {
-        #[cfg(feature = "sentences")]
-        if self.sentences.is_some() {
-            return true;
-        }
-        self.corpus.is_some() || self.counts.is_some() || self.vectors.is_some()
+        !self.flags().is_empty()
     }
 
-    /// Reads what is named; if nothing is, only a release can tell.
+    /// What is named.
+    fn flags(&self) -> Vec<&'static str> {
+        let given = [
+            ("--corpus", &self.corpus),
+            ("--counts", &self.counts),
+            ("--vectors", &self.vectors),
+            ("--sentences", &self.sentences),
+        ];
+        given.into_iter().filter(|(_, path)| path.is_some()).map(|(flag, _)| flag).collect()
+    }
+
+    /// Reads what is named, one source at most; if nothing is, only a release can tell.
     pub(crate) fn read(&self) -> Result<Words> {
-        #[cfg(feature = "sentences")]
-        if let Some(folder) = &self.sentences {
-            return read_sentences(folder);
+        if let [first, second, ..] = self.flags()[..] {
+            let problem = format!("tells what words mean, and so does {first}");
+            return Err(Error::recipe(second, problem, "name one of them"));
         }
-        Words::read(&Files {
-            corpus: self.corpus.as_deref(),
-            counts: self.counts.as_deref(),
-            vectors: self.vectors.as_deref(),
-            tokenizer: self.tokenizer.as_deref(),
-        })
+        Ok(self.read_all()?.pop().unwrap_or(Words::Release))
+    }
+
+    /// Reads all that are named.
+    pub(crate) fn read_all(&self) -> Result<Vec<Words>> {
+        let files = [
+            Files { corpus: self.corpus.as_deref(), ..Files::default() },
+            Files { counts: self.counts.as_deref(), ..Files::default() },
+            Files { vectors: self.vectors.as_deref(), tokenizer: self.tokenizer.as_deref(), ..Files::default() },
+        ];
+        let named = |files: &Files<'_>| files.corpus.is_some() || files.counts.is_some() || files.vectors.is_some();
+        let files = files.iter().filter(|files| named(files)).map(Words::read);
+        files.chain(self.sentences.iter().map(|folder| read_sentences(folder))).collect()
     }
 }
 
 /// Reads a corpus or vectors, whichever the file is.
 pub(crate) fn recognise(path: &Path, tokenizer: Option<&Path>) -> Result<Words> {
-    #[cfg(feature = "sentences")]
-    if path.join("config.json").exists() {
+    if cfg!(feature = "sentences") && path.join("config.json").exists() {
         return read_sentences(path);
     }
     let mut head = [0; 9];
@@ -73,4 +86,9 @@ pub(crate) fn recognise(path: &Path, tokenizer: Option<&Path>) -> Result<Words> 
 fn read_sentences(folder: &Path) -> Result<Words> {
     let sentences = disjoin_sentences::Sentences::read(folder)?;
     Ok(Words::Embedded(Box::new(move |dictionary| sentences.vectors_of(dictionary))))
+}
+
+#[cfg(not(feature = "sentences"))]
+fn read_sentences(_: &Path) -> Result<Words> {
+    Err(Error::recipe("--sentences", "is not built in", "build disjoin with --features sentences"))
 }

@@ -162,6 +162,35 @@ fn generalised_sets_are_grouped_anew() {
 }
 
 #[test]
+fn several_adversaries_are_told_apart() {
+    let bench = mixed();
+    // Somebody who knows words of one topic only.
+    let mut counts = String::from("first,second,count\n,,100\n");
+    for i in 0..20 {
+        counts += &format!("aw{i},,20\n");
+        (0..i).for_each(|j| counts += &format!("aw{i},aw{j},{}\n", 1 + (i + j) % 10));
+    }
+    bench.file("counts.csv", counts);
+    let both = [&WORDS[..], &["--counts", "counts.csv"]].concat();
+    let output = bench.run(&[&["repair", "out", "-o", "mended", "--json"], &both[..]].concat());
+    let told = json(&text(&output.stdout));
+    assert_eq!(told["adversaries"], serde_json::json!(["a corpus", "a table of counts"]));
+    let attacks = told["stats"]["attacks"].as_array().unwrap();
+    let whose: Vec<u64> = attacks.iter().map(|of| of["adversary"].as_u64().unwrap()).collect();
+    assert_eq!(whose, [0, 0, 1, 1]);
+    // Each fares as he does alone.
+    for (number, flags) in [(0, ["--corpus", "words.corpus"]), (2, ["--counts", "counts.csv"])] {
+        let args = ["--original", "notes.jsonl", "--eliminate", "threshold,redistribution", "--seed", "1", "--json"];
+        let alone = bench.run(&[&["attack", "mended"], &args[..], &flags[..]].concat());
+        assert_eq!(json(&text(&alone.stdout))["attacks"][0], attacks[number]["after"]);
+    }
+    let shown = text(&bench.run(&[&["repair", "out", "-o", "shown"], &both[..]].concat()).stdout);
+    assert!(shown.contains("with a corpus") && shown.contains("with a table of counts"), "{shown}");
+    // An attack is that of one of them.
+    assert!(bench.bad(&[&["attack", "out"], &both[..]].concat()).contains("--counts: tells what words mean"));
+}
+
+#[test]
 fn what_regrouping_needs_is_asked_for() {
     let bench = mixed();
     let original = ["--original", "notes.jsonl"];

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use disjoin::Error;
-use disjoin::attack::semantic::{METHODS, Method, Options};
+use disjoin::attack::semantic::{Distance, METHODS, Method, Options};
 use disjoin::data::{Dataset, Recoding, TermId};
 use disjoin::protect::recoding::utility::inconspicuous;
 use disjoin::protect::recoding::{Params, coat};
@@ -80,10 +80,18 @@ fn publish(
 
 fn mend(case: &Case, methods: &[Method], limit: f64) -> Regrouped {
     let (distance, _) = by_corpus(&case.corpus, &case.data.dictionary);
+    mend_against(case, &[&distance], methods, limit, 0.0)
+}
+
+fn mend_against(case: &Case, adversaries: &[&Distance<'_>], methods: &[Method], limit: f64, most: f64) -> Regrouped {
     let Case { claim, release, data: original, .. } = case;
     let options = Options { methods: methods.to_vec(), seed: 1, ..Options::default() };
-    let asked = Asked { claim, release, original, distance: &distance, options: &options, limit };
-    regroup(&asked, &mut |_| ()).unwrap()
+    regroup(&Asked { claim, release, original, adversaries, options: &options, most, limit }, &mut |_| ()).unwrap()
+}
+
+/// By how much the best attack of an adversary is right beyond blind guesses.
+fn strongest(mended: &Regrouped, adversary: usize, of: fn(&Fared) -> f64) -> f64 {
+    mended.stats.attacks.iter().filter(|fared| fared.adversary == adversary).map(of).fold(f64::MIN, f64::max)
 }
 
 /// What a release promises, counted anew: groups are disjoint, records show what their terms became, and every protected
@@ -125,14 +133,13 @@ fn attacks_fall_to_the_baseline_and_promises_stay() {
         let mended = mend(&case, &METHODS, 2.5);
         check(&case, &mended);
         let stats = &mended.stats;
-        for Fared { attack, before, after } in &stats.attacks {
+        for Fared { attack, before, after, .. } in &stats.attacks {
             println!("{k} {attack:?}: {:.3} -> {:.3}", before.beyond_blind(), after.beyond_blind());
         }
         println!("{:?} {} rounds, {} exchanges, NCP {:?}", stats.ended, stats.rounds, stats.exchanges, stats.ncp);
         assert!(stats.attacks.iter().filter(|fared| fared.before.beyond_blind() > 0.0).count() >= 5);
-        let strongest = |of: fn(&Fared) -> f64| stats.attacks.iter().map(of).fold(f64::MIN, f64::max);
-        let (before, after) =
-            (strongest(|fared| fared.before.beyond_blind()), strongest(|fared| fared.after.beyond_blind()));
+        let before = strongest(&mended, 0, |fared| fared.before.beyond_blind());
+        let after = strongest(&mended, 0, |fared| fared.after.beyond_blind());
         assert_eq!(stats.ended == Ended::Baseline, after <= 0.0);
         // With larger crowds it takes more members, and not all of them can fit.
         assert!(after <= if k == 3 { 0.0 } else { before / 4.0 }, "{k}: {before} {after}");
@@ -152,8 +159,37 @@ fn utility_sets_and_limits_are_kept_where_attacks_still_win() {
     if stats.exchanges == 0 {
         assert_eq!(mended.release.blocks[0].groups, before);
     }
-    let strongest = |of: fn(&Fared) -> f64| stats.attacks.iter().map(of).fold(f64::MIN, f64::max);
-    assert!(strongest(|fared| fared.after.beyond_blind()) <= strongest(|fared| fared.before.beyond_blind()));
+    let before = strongest(&mended, 0, |fared| fared.before.beyond_blind());
+    assert!(strongest(&mended, 0, |fared| fared.after.beyond_blind()) <= before);
+}
+
+/// Two who know different halves of the words: what is mended against one is not against the other.
+#[test]
+fn all_adversaries_count() {
+    let methods = [Method::Threshold, Method::Redistribution];
+    let halved = case(10, 3, 7, None);
+    let (distance, _) = by_corpus(&halved.corpus, &halved.data.dictionary);
+    let knows = |half: u32| {
+        let is_known = move |term: TermId| term % 2 == half;
+        let distance = &distance;
+        move |a: TermId, b: TermId| if is_known(a) && is_known(b) { distance(a, b) } else { f64::NAN }
+    };
+    let (one, other) = (knows(0), knows(1));
+    let first = mend_against(&halved, &[&one], &methods, 2.0, 0.0);
+    let both = mend_against(&halved, &[&one, &other], &methods, 2.0, 0.0);
+    check(&halved, &both);
+    let before = |mended: &Regrouped, adversary| strongest(mended, adversary, |fared| fared.before.beyond_blind());
+    let after = |mended: &Regrouped, adversary| strongest(mended, adversary, |fared| fared.after.beyond_blind());
+    assert_eq!(before(&first, 0), before(&both, 0));
+    for adversary in [0, 1] {
+        assert!(before(&both, adversary) > 0.05, "{}", before(&both, adversary));
+        assert!(after(&both, adversary) < before(&both, adversary) / 2.0, "{}", after(&both, adversary));
+    }
+    // The other looks at what was mended against one alone.
+    let looked_at = Case { release: first.release, claim: first.claim, ..case(10, 3, 7, None) };
+    let seen = mend_against(&looked_at, &[&other], &methods, 1.0, 1.0);
+    assert_eq!((seen.stats.ended, seen.stats.exchanges), (Ended::Baseline, 0));
+    assert!(before(&seen, 0) > after(&both, 1), "{} {}", before(&seen, 0), after(&both, 1));
 }
 
 #[test]
@@ -176,7 +212,9 @@ fn other_originals_and_other_forms_are_refused() {
     let distance = by_records(&case.data.records, case.data.n_terms());
     let asked = |claim, release, original| {
         let options = Options { methods: vec![Method::Largest], context: Some(3), ..Options::default() };
-        regroup(&Asked { claim, release, original, distance: &distance, options: &options, limit: 1.2 }, &mut |_| ())
+        let adversaries: &[&Distance<'_>] = &[&distance];
+        let asked = Asked { claim, release, original, adversaries, options: &options, most: 0.0, limit: 1.2 };
+        regroup(&asked, &mut |_| ())
     };
     assert!(asked(&case.claim, &case.release, &case.data).is_ok());
     let less = Dataset::from_texts(texts(300, 5, &mut ChaCha8Rng::seed_from_u64(9)));

@@ -6,10 +6,11 @@
 //!             thresholds are; the clearer of both counts. Records whose contexts are not known, and members that are not,
 //!             count nowhere
 //! Assumes:    contexts stay what they were when they were taken: those of few records change with one exchange
-//! Cost:       a distance for each contextual item of a record and each member, once; sorting rows and columns
+//! Cost:       for each adversary a distance for each contextual item of a record and each member, once; sorting rows and
+//!             columns
 //! Checked by: tests in this file: all pairs are compared
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
@@ -22,8 +23,9 @@ pub(super) struct Fit<'a> {
     /// For each term the records that hold it, ascending.
     holders: &'a [Vec<RecordId>],
     contexts: Vec<Vec<TermId>>,
-    distance: &'a Distance<'a>,
-    known: HashMap<(RecordId, TermId), f64>,
+    adversaries: &'a [&'a Distance<'a>],
+    /// What was asked before, of each adversary.
+    known: Vec<HashMap<(RecordId, TermId), f64>>,
 }
 
 /// How a group's added members compare with its original ones.
@@ -64,38 +66,58 @@ impl<'a> Fit<'a> {
         original: &'a Transactions,
         holders: &'a [Vec<RecordId>],
         contexts: Vec<Vec<TermId>>,
-        distance: &'a Distance<'a>,
+        adversaries: &'a [&'a Distance<'a>],
     ) -> Self {
-        Fit { original, holders, contexts, distance, known: HashMap::new() }
+        Fit { original, holders, contexts, adversaries, known: vec![HashMap::new(); adversaries.len()] }
     }
 
-    /// How clearly a group of these members would tell.
-    pub(super) fn telling(&mut self, members: &[TermId]) -> Telling {
+    /// How clearly a group of these members would tell, to each adversary.
+    pub(super) fn telling(&mut self, members: &[TermId]) -> Vec<Telling> {
         let mut rows: Vec<RecordId> = members.iter().flat_map(|&term| &self.holders[term as usize]).copied().collect();
         rows.sort_unstable();
         rows.dedup();
         let mut cells = Vec::with_capacity(rows.len() * members.len());
-        for &row in &rows {
-            for &term in members {
-                let was_added = self.original.record(row).binary_search(&term).is_err();
-                cells.push((self.mean(row, term), was_added));
+        let n_adversaries = self.adversaries.len();
+        let to = |adversary: usize| {
+            cells.clear();
+            for &row in &rows {
+                for &term in members {
+                    let was_added = self.original.record(row).binary_search(&term).is_err();
+                    cells.push((self.mean(adversary, row, term), was_added));
+                }
             }
-        }
-        compare(members.len(), &cells)
+            compare(members.len(), &cells)
+        };
+        (0..n_adversaries).map(to).collect()
     }
 
     /// The mean distance of a term from the context of a record.
-    fn mean(&mut self, record: RecordId, term: TermId) -> f64 {
-        let (contexts, distance) = (&self.contexts, self.distance);
-        *self.known.entry((record, term)).or_insert_with(|| {
+    fn mean(&mut self, adversary: usize, record: RecordId, term: TermId) -> f64 {
+        let (contexts, distance) = (&self.contexts, self.adversaries[adversary]);
+        *self.known[adversary].entry((record, term)).or_insert_with(|| {
             let beside = contexts[record as usize].iter().filter(|&&other| other != term);
             average(beside.map(|&other| distance(other, term)))
         })
     }
 
     /// Of these terms the `n` that go best with the records of a group, and whose records go best with its members; a sample
-    /// of each is asked.
+    /// of each is asked. Distances of adversaries cannot be compared, but ranks can: the mean of those counts.
     pub(super) fn likeliest(&self, members: &[TermId], candidates: &[TermId], n: usize) -> Vec<TermId> {
+        let mut ranks: BTreeMap<TermId, Vec<f64>> = BTreeMap::new();
+        for distance in self.adversaries {
+            let nearest = self.nearest(distance, members, candidates);
+            for (rank, &term) in nearest.iter().enumerate() {
+                ranks.entry(term).or_default().push(rank as f64 / nearest.len() as f64);
+            }
+        }
+        let mut likely: Vec<(f64, TermId)> =
+            ranks.into_iter().map(|(term, ranks)| (average(ranks.into_iter()), term)).collect();
+        likely.sort_by(|a, b| a.0.total_cmp(&b.0));
+        likely.into_iter().take(n).map(|(_, term)| term).collect()
+    }
+
+    /// The same terms from the likeliest on, as one adversary sees them; without those that he does not know.
+    fn nearest(&self, distance: &Distance<'_>, members: &[TermId], candidates: &[TermId]) -> Vec<TermId> {
         /// Records that are asked, and items of each.
         const ASKED: usize = 6;
         const BESIDE: usize = 12;
@@ -109,7 +131,7 @@ impl<'a> Fit<'a> {
                 let context = &self.contexts[row as usize];
                 context.iter().step_by(context.len().div_ceil(BESIDE).max(1))
             });
-            average(beside.filter(|&&other| other != term).map(|&other| (self.distance)(other, term)))
+            average(beside.filter(|&&other| other != term).map(|&other| distance(other, term)))
         };
         let here = sample(members);
         let mut far: Vec<(f64, TermId)> = candidates
@@ -121,7 +143,7 @@ impl<'a> Fit<'a> {
             .filter(|(far, _)| far.is_finite())
             .collect();
         far.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        far.into_iter().take(n).map(|(_, term)| term).collect()
+        far.into_iter().map(|(_, term)| term).collect()
     }
 }
 

@@ -10,19 +10,19 @@
 //! Promises:   the release keeps its promise, which is proven anew after every exchange; terms are generalised only within its
 //!             utility sets; no term is suppressed that was not. NCP stays below the limit. Of all rounds the one is
 //!             returned whose strongest attack is weakest. The same for any number of threads
-//! Assumes:    the original, and an adversary who knows what the scorer knows: one who knows more may still win. Whoever has
+//! Assumes:    the original, and adversaries who each know what one scorer knows: one who knows more may still win. Whoever has
 //!             both releases learns more than either tells
-//! Cost:       for each group of a round the distances of a thousand terms from a dozen contexts, and those of the likeliest from
-//!             all of the group's; a verification for each exchange
+//! Cost:       for each group of a round and each adversary the distances of a thousand terms from a dozen contexts, and those
+//!             of the likeliest from all of the group's; a verification for each exchange
 //! Checked by: `tests/repair.rs`: promises by brute force, attacks before and after on generated topics
 
 mod conspicuous;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::attack::semantic::judge::{Original, Score};
+use crate::attack::semantic::judge::Original;
 use crate::attack::semantic::summary::{OfMethod, Summary};
 use crate::attack::semantic::{Distance, Method, Options, attack_release};
 use crate::data::{Dataset, Recoding, RecordId, TermId, supports};
@@ -30,7 +30,7 @@ use crate::error::{Error, Place, Result};
 use crate::reconstruct::relatedness::Known;
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
-use conspicuous::Fit;
+use conspicuous::{Fit, Telling};
 
 /// After so many rounds it is not tried any more.
 const ROUNDS: u32 = 30;
@@ -61,10 +61,12 @@ pub struct Asked<'a> {
     pub release: &'a Recoded,
     /// What it was made from.
     pub original: &'a Dataset,
-    /// What the adversary knows of the meaning of the original's terms.
-    pub distance: &'a Distance<'a>,
+    /// What adversaries know of the meaning of the original's terms, each for himself.
+    pub adversaries: &'a [&'a Distance<'a>],
     /// The attacks that must not win, and what they look at.
     pub options: &'a Options,
+    /// By how much more often than blindly an attack may be right.
+    pub most: f64,
     /// NCP may become so many times what it was.
     pub limit: f64,
 }
@@ -73,7 +75,7 @@ pub struct Asked<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// No attack is better than eliminating blindly.
+    /// No attack is better than eliminating blindly, by more than allowed.
     Baseline,
     /// What would help costs more utility than allowed.
     Limit,
@@ -107,13 +109,24 @@ pub struct Stats {
     pub groups: (u64, u64),
     /// The mean of |g| / |I| over published occurrences, before and after.
     pub ncp: (f64, f64),
-    /// How each attack fared, before and after.
+    /// How each attack of each adversary fared, before and after.
     pub attacks: Vec<Fared>,
+}
+
+impl Stats {
+    /// By how much the best attack was right more often than blindly, by more than chance explains, before and after: 0 if none was.
+    pub fn beyond_blind(&self) -> (f64, f64) {
+        let best =
+            |of: fn(&Fared) -> &OfMethod| self.attacks.iter().map(|fared| of(fared).beyond_blind()).fold(0.0, f64::max);
+        (best(|fared| &fared.before), best(|fared| &fared.after))
+    }
 }
 
 /// How an attack fared before and after.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fared {
+    /// Whose attack, by the number that he was given.
+    pub adversary: usize,
     /// The attack.
     pub attack: Method,
     /// Before.
@@ -134,7 +147,7 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
     let (mut best, mut state, mut now) = ((start.clone(), before.clone(), 0), start.clone(), before.clone());
     let (mut rounds, mut since_best, mut exchanges) = (1, 0, 0);
     let ended = loop {
-        if strongest(&now) <= 0.0 {
+        if strongest(&now) <= asked.most {
             break Ended::Baseline;
         }
         if rounds == ROUNDS || since_best == PATIENCE {
@@ -162,12 +175,14 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
         return Err(Error::Internal("a regrouped release does not keep its promise"));
     }
     // One that learns may find too little to learn from, before or after.
-    let after = |attack: Method| now.found.iter().find(|of| of.attack == attack).cloned();
-    let fared = before.found.into_iter().map(|before| {
-        let attack = before.attack;
-        Some(Fared { attack, before, after: after(attack)? })
-    });
-    let attacks = fared.flatten().collect();
+    let mut attacks = Vec::new();
+    for (adversary, (before, now)) in before.found.into_iter().zip(&now.found).enumerate() {
+        let after = |attack: Method| now.iter().find(|of| of.attack == attack).cloned();
+        attacks.extend(before.into_iter().filter_map(|before| {
+            let attack = before.attack;
+            Some(Fared { adversary, attack, before, after: after(attack)? })
+        }));
+    }
     let stats = Stats {
         ended,
         rounds,
@@ -307,39 +322,45 @@ struct Exchange {
 /// How all attacks fared, and what they found in each group beyond what is found blindly.
 #[derive(Debug, Clone)]
 struct Attacked {
-    found: Vec<OfMethod>,
+    /// For each adversary.
+    found: Vec<Vec<OfMethod>>,
     /// Members of groups, the worst first, with how many of their cells are found beyond that.
     worst: Vec<(f64, TermId)>,
 }
 
 /// By how much the best attack is right more often than blind eliminations, by more than chance explains; not above 0 if none is.
 fn strongest(attacked: &Attacked) -> f64 {
-    attacked.found.iter().map(OfMethod::beyond_blind).fold(f64::NEG_INFINITY, f64::max)
+    attacked.found.iter().flatten().map(OfMethod::beyond_blind).fold(f64::NEG_INFINITY, f64::max)
 }
 
 fn attack(asked: &Asked<'_>, state: &State) -> Result<Attacked> {
     let (release, line_of) = state.publish(asked)?;
     let names: Vec<TermId> = release.dictionary.iter().filter_map(|text| asked.original.dictionary.get(text)).collect();
-    let distance = |a: TermId, b: TermId| (asked.distance)(names[a as usize], names[b as usize]);
-    let attacked = attack_release(&release, &distance, asked.options, &mut |_| ());
-    // Attacks that know nothing always lose: a release must not be called mended for that.
-    if attacked.tables.is_empty() && attacked.coverage.iter().any(|of| of.generalised > 0) {
-        let problem = "no group can be attacked: its terms or what stands beside them are not known there";
-        return Err(Error::recipe("--corpus, --vectors or --counts", problem, "name one that knows the terms"));
-    }
     let original = Original::new(&release, asked.original, Some(&line_of))?;
-    let found = Summary::new(&attacked, "", Known::default(), Some(&original.truth())).attacks;
-    let mut excess = vec![0.0; attacked.tables.len()];
-    for of in &found {
-        let (Some(Score { of_tables, .. }), Some(blind)) = (&of.score, of.blind) else { continue };
-        for (excess, counts) in excess.iter_mut().zip(of_tables) {
-            *excess += counts.right as f64 - counts.eliminated as f64 * blind.precision;
+    let mut found = Vec::new();
+    let mut excess: BTreeMap<TermId, f64> = BTreeMap::new();
+    for adversary in asked.adversaries {
+        let distance = |a: TermId, b: TermId| adversary(names[a as usize], names[b as usize]);
+        let attacked = attack_release(&release, &distance, asked.options, &mut |_| ());
+        // Attacks that know nothing always lose: a release must not be called mended for that.
+        if attacked.tables.is_empty() && attacked.coverage.iter().any(|of| of.generalised > 0) {
+            let problem = "no group can be attacked: its terms or what stands beside them are not known there";
+            return Err(Error::recipe("--corpus, --vectors or --counts", problem, "name one that knows the terms"));
         }
+        let attacks = Summary::new(&attacked, "", Known::default(), Some(&original.truth())).attacks;
+        for (at, table) in attacked.tables.iter().enumerate() {
+            let of_table = |of: &OfMethod| {
+                let counts = of.score.as_ref()?.of_tables.get(at)?;
+                Some(counts.right as f64 - counts.eliminated as f64 * of.blind?.precision)
+            };
+            let beyond: f64 = attacks.iter().filter_map(of_table).sum();
+            // What one adversary does not see is no comfort where another does.
+            let members = table.members.first().map(|&member| names[member as usize]);
+            members.into_iter().for_each(|member| *excess.entry(member).or_default() += beyond.max(0.0));
+        }
+        found.push(attacks);
     }
-    let mut worst: Vec<(f64, TermId)> = Vec::new();
-    for (table, excess) in attacked.tables.iter().zip(excess) {
-        worst.extend(table.members.first().map(|&member| (excess, names[member as usize])));
-    }
+    let mut worst: Vec<(f64, TermId)> = excess.into_iter().map(|(member, excess)| (excess, member)).collect();
     worst.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     Ok(Attacked { found, worst })
 }
@@ -356,7 +377,7 @@ impl Round<'_> {
     /// The best exchange for each group that is found out; how many there were, and whether one was too dear.
     fn exchange(&self, state: &mut State, attacked: &Attacked) -> Result<(u64, bool)> {
         let records = &self.asked.original.records;
-        let mut fit = Fit::new(records, self.holders, self.contexts(state), self.asked.distance);
+        let mut fit = Fit::new(records, self.holders, self.contexts(state), self.asked.adversaries);
         let (mut n, mut is_limited) = (0, false);
         let mut touched: HashSet<u32> = HashSet::new();
         for &(_, member) in attacked.worst.iter().take_while(|(excess, _)| *excess > 0.0) {
@@ -459,9 +480,9 @@ fn sample(terms: Vec<TermId>, most: usize) -> Vec<TermId> {
     terms.into_iter().step_by(step).collect()
 }
 
-/// About how many added members of a group are found beyond those found blindly.
+/// About how many added members of a group are found beyond those found blindly, by all adversaries together.
 fn tells(members: &[TermId], fit: &mut Fit<'_>) -> f64 {
-    if members.len() < 2 { 0.0 } else { fit.telling(members).lead() }
+    if members.len() < 2 { 0.0 } else { fit.telling(members).iter().map(Telling::lead).sum() }
 }
 
 /// For each term the records that hold it.

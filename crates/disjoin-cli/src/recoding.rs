@@ -445,6 +445,14 @@ fn story_text(story: &RecodedStory, out: &Path) -> String {
             if story.verdict.holds { "proved" } else { "NOT proved" }
         ),
     );
+    if let Some(stats) = &story.repaired {
+        let (before, after) = stats.beyond_blind();
+        let told = format!(
+            "groups were mended in {}: attacks were right beyond blind guesses by {before:.3}, and are by {after:.3}",
+            count(stats.exchanges, "exchange", "exchanges"),
+        );
+        line("repair", told);
+    }
     if let Some(found) = &story.attacks {
         let told = match found.worst().and_then(|of| Some((of, of.score.as_ref()?, of.blind?))) {
             Some((of, score, blind)) => format!(

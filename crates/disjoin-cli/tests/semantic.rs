@@ -382,6 +382,20 @@ folder = \"ran\"
     let output = bench.run(&["run"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("attack.most_beyond_blind"));
+    // Groups are mended where it is asked for.
+    let broken = "eliminate = [\"redistribution\"]\nmost_beyond_blind = 0.01\n[repair]\nlimit = 3.0";
+    bench.file("recipe.toml", recipe.replace("seed = 0", broken).replace("\"ran\"", "\"mended\""));
+    let output = bench.run(&["run"]);
+    assert!(text(&output.stdout).contains("groups were mended in"), "{}", text(&output.stdout));
+    let report = std::fs::read_to_string(bench.at("mended/custody/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let attack = &report["repaired"]["attacks"][0];
+    assert_eq!(attack["after"], report["attacks"]["attacks"][0], "what is told is that of what is published");
+    let precision = |of: &serde_json::Value| of["score"]["precision"]["share"].as_f64().unwrap();
+    assert!(precision(&attack["after"]) < precision(&attack["before"]), "{attack}");
+    bench.good(&["verify", "mended", "--original", "notes.jsonl"]);
+    let page = |part: &str| std::fs::read_to_string(bench.at("mended").join(part).join("report.html")).unwrap();
+    assert!(page("custody").contains("groups were mended") && !page("release").contains("mended"));
     // Nothing is tried if nothing is named.
     bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = []"));
     assert!(!bench.good(&["run"]).0.contains("words mean"));
@@ -391,6 +405,9 @@ folder = \"ran\"
         ("seed = 0", "counts = \"counts.csv\"", "recipe.toml:9: attack.counts"),
         ("seed = 0", "rows = 0", "recipe.toml:9: attack.rows"),
         ("seed = 0", "most_beyond_blind = 2", "recipe.toml:9: attack.most_beyond_blind"),
+        ("seed = 0", "[repair]\nlimit = 0.5", "recipe.toml:10: repair.limit"),
+        ("seed = 0", "eliminate = []\n[repair]\nlimit = 1.5", "recipe.toml:11: repair.limit"),
+        ("corpus = \"words.corpus\"\nseed = 0", "[repair]\nlimit = 1.5", "recipe.toml:9: repair.limit"),
         ("seed = 0", "eliminate = [\"groop\"]", "recipe.toml:9"),
         ("seed = 0", "corpse = 1", "recipe.toml:9"),
         ("method = \"coat\"\nk = 4\nprivacy = \"privacy.txt\"", "k = 4", "recipe.toml:6: attack.corpus"),

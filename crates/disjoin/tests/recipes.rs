@@ -161,7 +161,7 @@ fn a_run_mends_what_the_attacks_break() {
     }
 
     // Without rounds the attack wins, and the story says so.
-    let unmended = Recipe { repair: disjoin::recipe::Repair { rounds: 0 }, ..recipe.clone() };
+    let unmended = Recipe { repair: disjoin::recipe::Repair { rounds: 0, limit: None }, ..recipe.clone() };
     let story = run_on(&unmended, &data, intake, None, &destination, &mut |_| {}).unwrap();
     assert!(!story.holds && story.rounds.len() == 1);
     assert!(story.limits.iter().any(|limit| limit.key == "attack.most_certain" && !limit.holds));

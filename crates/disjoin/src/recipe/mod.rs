@@ -133,10 +133,13 @@ pub struct AtMost {
 }
 
 /// How often to mend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Repair {
     /// Rounds at most; 0 never mends.
     pub rounds: u32,
+    /// Recoded sets: NCP may become so many times what it was; without it they are not mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
 }
 
 /// Where it goes.

@@ -16,6 +16,7 @@ use crate::error::{Error, Place, Result};
 use crate::measure;
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
+use crate::recipe::meaning::Meaning;
 use crate::release::Promise;
 
 /// Every default that is not one of a method's own.
@@ -181,15 +182,48 @@ pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) 
     if named.trim().is_empty() {
         return Err(refuse("output.folder", "is empty", "name the folder of the package: folder = \"out\""));
     }
+    let repair = Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS), limit: written.repair.limit };
+    refuse_repair(&repair, &protect, attack.meaning.as_ref(), &refuse)?;
     Ok(Recipe {
         input: Input { file: folder.join(file), options },
         protect,
         table,
         attack,
         measure,
-        repair: Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS) },
+        repair,
         output: Output { folder: folder.join(named), format: output.format.unwrap_or_default() },
     })
+}
+
+/// What cannot be mended: only sets that were generalised alike in all records, against somebody whose knowledge is in a file.
+fn refuse_repair(
+    repair: &Repair,
+    protect: &Protect,
+    meaning: Option<&Meaning>,
+    refuse: &dyn Fn(&str, &str, &str) -> Error,
+) -> Result<()> {
+    let Some(limit) = repair.limit else { return Ok(()) };
+    let refuse = |problem, hint| Err(refuse("repair.limit", problem, hint));
+    let (Some(recoding), Some(meaning)) = (&protect.recoding, meaning) else {
+        return refuse("is for sets whose terms are recoded", "remove it, or name such a method: method = \"coat\"");
+    };
+    if matches!(recoding.method, recoding::Method::Lra | recoding::Method::SuppressionPartial) {
+        return refuse(
+            "is for methods that treat all records alike",
+            "remove it, or choose apriori, vpa, coat or pcta",
+        );
+    }
+    if !(limit >= 1.0 && limit.is_finite()) {
+        return refuse("must be a number of 1 or more", "1.5 lets NCP grow by a half");
+    }
+    if meaning.corpus.is_none() && meaning.counts.is_none() && meaning.vectors.is_none() {
+        let hint = "name a file under [attack]: corpus = \"words.corpus\"";
+        return refuse("needs what words mean to those who attack", hint);
+    }
+    if meaning.eliminate.is_empty() {
+        return refuse("needs attacks", "remove attack.eliminate, or name some there");
+    }
+    Ok(())
 }
 
 /// What other sections say that has no meaning for methods that add noise.

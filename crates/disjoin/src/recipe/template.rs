@@ -134,6 +134,9 @@ most_certain = 0
 [repair]
 # How often what attacks broke is mended at most.
 rounds = 3
+# Groups of recoded terms are mended where attacks are right too often (most_beyond_blind; 0 if it is missing). NCP, the loss by generalising,
+# may become so many times what it was:
+#     limit = 1.5
 
 [output]
 folder = {folder}

@@ -249,6 +249,9 @@ pub struct AtMost {
 pub struct Repair {
     /// Rounds at most; 0 never mends.
     pub rounds: Option<u32>,
+    /// Recoded sets: where an attack by what words mean is right too often, groups are mended, and NCP may become so many
+    /// times what it was: 1 or more. Without it they are not mended.
+    pub limit: Option<f64>,
 }
 
 /// Where it goes.

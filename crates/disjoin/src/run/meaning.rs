@@ -5,16 +5,19 @@
 
 use std::path::Path;
 
+use super::recoded::MadeRecoded;
 use crate::attack::semantic::judge::Original;
 use crate::attack::semantic::summary::{RELEASE, Summary};
 use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
+use crate::recipe::Recipe;
 use crate::recipe::meaning::Meaning;
 use crate::reconstruct::relatedness::{
     Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_embeddings, by_records, by_vectors,
 };
 use crate::release::recoded::Recoded;
+use crate::repair::regroup::{Asked, Regrouped, regroup};
 
 /// For each term of a dictionary its vector, if it is known, and how terms were looked up.
 pub type Embed = Box<dyn Fn(&Dictionary) -> Result<(Vec<Option<Vec<f32>>>, Known)> + Send + Sync>;
@@ -163,4 +166,27 @@ pub(super) fn attack_as_asked(
     let Some((asked, words)) = asked.filter(|(asked, _)| !asked.eliminate.is_empty()) else { return Ok(None) };
     let told = words.distances(release)?;
     attack_words(release, &told, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
+}
+
+/// Groups a release anew, as a recipe asks for it, if attacks are right more often than it allows.
+pub(super) fn mend_as_asked(
+    recipe: &Recipe,
+    words: Option<&Words>,
+    made: &MadeRecoded,
+    original: &Dataset,
+    attacks: Option<&Summary>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Option<Regrouped>> {
+    let (Some(limit), Some(asked), Some(words), Some(attacks)) =
+        (recipe.repair.limit, &recipe.attack.meaning, words, attacks)
+    else {
+        return Ok(None);
+    };
+    let most = asked.most_beyond_blind.unwrap_or(0.0);
+    let Some(told) = words.of_terms(&original.dictionary)?.filter(|_| attacks.beyond_blind() > most) else {
+        return Ok(None);
+    };
+    let (claim, release, options) = (&made.claim, &made.release, &asked.options());
+    let adversaries: &[&Distance<'_>] = &[&*told.distance];
+    regroup(&Asked { claim, release, original, adversaries, options, most, limit }, tell).map(Some)
 }

@@ -1,10 +1,10 @@
-//! The whole way with recoded transactions: read, recode, verify, attack, measure, publish.
+//! The whole way with recoded transactions: read, recode, verify, attack, mend what gives too much away, measure, publish.
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
 //! Checked by: `tests/recoded.rs`, crates/disjoin-cli/tests/recoding.rs
 
-use super::meaning::{Words, attack_as_asked};
+use super::meaning::{Words, attack_as_asked, mend_as_asked};
 use super::{Clock, Measured, limit, pages_of};
 use crate::attack::semantic::summary::Summary;
 use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId, risk};
@@ -22,7 +22,8 @@ use crate::recipe::recoding::{Method, Recoding};
 use crate::release::recoded::{
     Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
-use crate::verify::{RecodedTruth, verify_recoded};
+use crate::repair::regroup::Regrouped;
+use crate::verify::{RecodedTruth, RecodedVerdict, verify_recoded};
 
 /// Recoded transactions with their claim.
 #[derive(Debug)]
@@ -64,17 +65,30 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
     let mut clock = Clock { seconds: Vec::new() };
     tell("looking for people whom a few terms single out");
     let before = clock.time("inspect", || risk(&data, asked.k, asked.m));
-    let made = clock.time("protect", || protect_recoded(asked, &data, tell))?;
-    tell("proving the promise");
-    let verdict = clock.time("verify", || -> Result<_> {
-        let mut text = Vec::new();
-        write_recoded(&made.release, &mut text).map_err(|_| Error::Internal("writing to memory does not fail"))?;
-        let published = parse_recoded(&text[..], "")?;
-        let truth = RecodedTruth { original: &data, line_of: Some(&made.line_of) };
-        Ok(verify_recoded(&made.claim, &published, Some(truth)))
-    })?;
-    let beside = (&data, Some(&made.line_of[..]));
-    let attacks = clock.time("attack", || attack_as_asked(meaning.zip(words.as_ref()), &made.release, beside, tell))?;
+    let mut made = clock.time("protect", || protect_recoded(asked, &data, tell))?;
+    let try_out = |made: &MadeRecoded, clock: &mut Clock, tell: &mut dyn FnMut(&str)| -> Result<_> {
+        tell("proving the promise");
+        let verdict = clock.time("verify", || prove(made, &data))?;
+        let beside = (&data, Some(&made.line_of[..]));
+        let asked = meaning.zip(words.as_ref());
+        let attacks = clock.time("attack", || attack_as_asked(asked, &made.release, beside, tell))?;
+        Ok((verdict, attacks))
+    };
+    let (mut verdict, mut attacks) = try_out(&made, &mut clock, tell)?;
+    let mut repaired = None;
+    if recipe.repair.limit.is_some() {
+        let mend = || mend_as_asked(recipe, words.as_ref(), &made, &data, attacks.as_ref(), tell);
+        if let Some(mended) = clock.time("repair", mend)? {
+            let Regrouped { claim, release, line_of, stats } = mended;
+            let told = serde_json::to_value(&stats).map_err(|_| Error::Internal("what happened is always JSON"))?;
+            if let Some(happened) = made.stats.as_object_mut() {
+                happened.insert("repaired".into(), told);
+            }
+            made = MadeRecoded { claim, release, line_of, ..made };
+            (verdict, attacks) = try_out(&made, &mut clock, tell)?;
+            repaired = Some(stats);
+        }
+    }
     tell("measuring what is left");
     let hierarchy = hierarchy(asked, &data)?;
     let options = RecodedOptions {
@@ -96,6 +110,7 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
         stats: made.stats.clone(),
         verdict,
         attacks,
+        repaired,
         utility,
         limits,
         holds,
@@ -106,6 +121,15 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
     let MadeRecoded { release, line_of, .. } = &made;
     RecodedPackage { claim: &story.claim, release, custody: &custody, line_of, pages: &pages }.publish(&destination)?;
     Ok(story)
+}
+
+/// What is promised, of the release as it is written.
+fn prove(made: &MadeRecoded, original: &Dataset) -> Result<RecodedVerdict> {
+    let mut text = Vec::new();
+    write_recoded(&made.release, &mut text).map_err(|_| Error::Internal("writing to memory does not fail"))?;
+    let published = parse_recoded(&text[..], "")?;
+    let truth = RecodedTruth { original, line_of: Some(&made.line_of) };
+    Ok(verify_recoded(&made.claim, &published, Some(truth)))
 }
 
 /// Recodes a dataset.

@@ -7,6 +7,7 @@ use super::table::text;
 use super::words::{Figure, Kind, Part, Section, Table, count, decimal, list, number, percent};
 use crate::attack::semantic::summary::{OfMethod, RELEASE, Summary};
 use crate::publish::plot;
+use crate::repair::regroup::{self, Ended};
 
 /// What was found, in one sentence, for those inside.
 pub(super) fn summary(found: &Summary) -> String {
@@ -43,13 +44,33 @@ pub(super) fn fact(found: &Summary) -> String {
     }
 }
 
+/// What was done about it before, in two sentences, for those inside.
+fn mended(stats: &regroup::Stats) -> String {
+    let (before, after) = stats.beyond_blind();
+    let how = match stats.ended {
+        Ended::Baseline => "That is as little as was asked for.",
+        Ended::Limit => "What would help more costs more utility than the recipe allows.",
+        Ended::Exhausted => "Nothing else that was tried helps and keeps the promise.",
+    };
+    format!(
+        "Attacks were right too often, and groups were mended: in {} members of groups changed places with terms that fit the same \
+         records. The best attack was right more often than blind guesses by {} before, and by {} after; NCP became {}, from {}. {how}",
+        count(stats.exchanges, "exchange", "exchanges"),
+        decimal(before),
+        decimal(after),
+        decimal(stats.ncp.1),
+        decimal(stats.ncp.0),
+    )
+}
+
 /// The section of a report.
-pub(super) fn section(found: &Summary, is_inside: bool) -> Section {
+pub(super) fn section(found: &Summary, repaired: Option<&regroup::Stats>, is_inside: bool) -> Section {
     let mut parts = vec![text(
         "A group stands for some of its terms, and the terms beside it hint at which. The release was attacked with knowledge of what \
          words mean, and of nobody: each attack rules out terms of groups that do not go with the rest of a record.",
     )];
     if is_inside {
+        parts.extend(repaired.map(|stats| text(mended(stats))));
         parts.push(text(summary(found)));
     }
     if is_inside || found.distances == RELEASE {

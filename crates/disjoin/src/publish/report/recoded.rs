@@ -12,6 +12,7 @@ use crate::data::Risk;
 use crate::measure::RecodedReport;
 use crate::recipe::Recipe;
 use crate::release::recoded::{Promised, RecodedClaim};
+use crate::repair::regroup;
 use crate::verify::{RecodedCheck, RecodedVerdict};
 
 /// Everything that a run with recoded transactions found out.
@@ -33,6 +34,8 @@ pub struct RecodedStory {
     pub verdict: RecodedVerdict,
     /// What somebody makes of it who knows what words mean; nothing if nobody asked.
     pub attacks: Option<Summary>,
+    /// How groups were mended before that, if attacks were right too often.
+    pub repaired: Option<regroup::Stats>,
     /// What is left of the original.
     pub utility: RecodedReport,
     /// The limits of the recipe.
@@ -58,7 +61,7 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
     let sections = [
         Some(promise(story)),
         Some(proof(story, is_inside)),
-        story.attacks.as_ref().map(|found| meaning::section(found, is_inside)),
+        story.attacks.as_ref().map(|found| meaning::section(found, story.repaired.as_ref(), is_inside)),
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
         is_inside.then(|| stages(&story.seconds)),

@@ -168,11 +168,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             let problem = "disassociation is for sets, and --quasi names columns of a table";
             return Err(Error::recipe("--method", problem, "leave it out, or choose a method for tables"));
         }
-        for (flag, file) in [("--utility", &args.utility), ("--weights", &args.weights)] {
-            if file.is_some() {
-                return Err(Error::recipe(flag, "is for sets of terms, not for tables", "leave it out"));
-            }
-        }
+        args.refuse_beside_table()?;
         let protect = resolve::protect(&args.written());
         let separator = args.input.options().list_separator;
         let asked = args.table.resolve(&protect, args.method, args.sensitive.as_deref(), separator)?;
@@ -239,6 +235,32 @@ impl Args {
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(Error::recipe(flag, "is not for methods that add noise", "leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what has no meaning for tables, or only for a column of sets in them.
+    fn refuse_beside_table(&self) -> Result<()> {
+        let of_sets = [
+            ("--utility", self.utility.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--paper-literal", self.paper_literal),
+            ("--output-format", self.output_format == EncodingChoice::Parquet),
+        ];
+        let of_a_column = [
+            ("--grouping", self.grouping.is_some()),
+            ("--promise", self.promise.is_some()),
+            ("--max-cluster", self.max_cluster.is_some()),
+            ("--no-refine", self.no_refine),
+        ];
+        if let Some((flag, _)) = of_sets.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::recipe(flag, "is for sets of terms, not for tables", "leave it out"));
+        }
+        match of_a_column.into_iter().find(|(_, is_given)| *is_given && !self.table.has_sets()) {
+            Some((flag, _)) => {
+                let problem = "says how sets of terms are cut, and no column is one";
+                Err(Error::recipe(flag, problem, "leave it out, or name the column: --set diagnoses"))
+            }
             None => Ok(()),
         }
     }

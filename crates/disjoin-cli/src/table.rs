@@ -217,6 +217,11 @@ impl Flags {
         !self.quasi.is_empty()
     }
 
+    /// Whether a column of it is sets of terms.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.set.is_some()
+    }
+
     /// The hierarchy of terms: a file, and nothing said about columns.
     pub(crate) fn hierarchy_of_terms(&self) -> Result<Option<PathBuf>> {
         match &self.hierarchy[..] {

@@ -127,8 +127,14 @@ fn utility_sets_and_weights_that_make_no_sense() {
     refused("--utility", "1,2\n2,secret\n", "--utility: set 2 has a sensitive term");
     refused("--weights", "term,weight\n1,2\n2,-1\n", "list.csv:3: the weight is negative");
     refused("--weights", "1,2\n4,1\n", "list.csv:2: the term in field 1 does not occur in the data");
-    let stderr = bench.bad(&["protect", "x.dat", "-o", "out", "--quasi", "1", "--utility", "list.csv"]);
-    assert!(stderr.contains("--utility: is for sets of terms"), "{stderr}");
+    let of_table = |flags: &[&str]| bench.bad(&[&["protect", "x.dat", "-o", "out", "--quasi", "1"], flags].concat());
+    for flags in [&["--utility", "list.csv"][..], &["--paper-literal"], &["--output-format", "parquet"]] {
+        assert!(of_table(flags).contains(&format!("{}: is for sets of terms", flags[0])));
+    }
+    for flags in [&["--grouping", "paper"][..], &["--promise", "published"], &["--max-cluster", "30"], &["--no-refine"]]
+    {
+        assert!(of_table(flags).contains(&format!("{}: says how sets of terms are cut", flags[0])));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{BREACHED, Bench, text};
+use common::{BREACHED, Bench, packaged, text};
 use serde_json::Value;
 
 /// The first cluster of figure 2 of terrovitis2012: two chunks, and no harm in it.
@@ -16,27 +16,6 @@ const SAFE: &str = "itunes,flu,madonna,ikea,ruby\n\
     itunes,madonna,audi a4,ikea,sony tv\n\
     itunes,flu,viagra\n\
     itunes,flu,madonna,audi a4,sony tv\n";
-
-/// A package `out`, from `x.dat`, cut as in the paper; its few records are one group.
-fn packaged(data: &str) -> Bench {
-    let bench = Bench::new();
-    bench.file("x.dat", data);
-    bench.good(&[
-        "protect",
-        "x.dat",
-        "--separator",
-        ",",
-        "-k",
-        "3",
-        "--max-cluster",
-        "8",
-        "--promise",
-        "published",
-        "-o",
-        "out",
-    ]);
-    bench
-}
 
 /// Runs and expects exit code 1; returns stdout and stderr.
 fn breached(bench: &Bench, args: &[&str]) -> (String, String) {

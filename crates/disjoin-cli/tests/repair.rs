@@ -6,32 +6,10 @@ mod common;
 
 use std::fs;
 
-use common::{BREACHED, Bench, release_of, text};
+use common::{BREACHED, Bench, packaged, release_of, text};
 use serde_json::Value;
 
 const ORIGINAL: [&str; 4] = ["--original", "x.dat", "--separator", ","];
-
-/// A package `out`, from `x.dat`, cut as in the paper; six records are one group.
-fn packaged(data: &str, flags: &[&str]) -> Bench {
-    let bench = Bench::new();
-    bench.file("x.dat", data);
-    let protect = [
-        "protect",
-        "x.dat",
-        "--separator",
-        ",",
-        "-k",
-        "3",
-        "--max-cluster",
-        "8",
-        "--promise",
-        "published",
-        "-o",
-        "out",
-    ];
-    bench.good(&[&protect[..], flags].concat());
-    bench
-}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
@@ -39,7 +17,7 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn a_breach_is_mended_and_the_custody_follows() {
-    let bench = packaged(BREACHED, &[]);
+    let bench = packaged(BREACHED);
     assert_eq!(bench.run(&["attack", "out"]).status.code(), Some(1));
     let (stdout, stderr) = bench.good(&["repair", "out", "-o", "mended"]);
     assert_eq!(stdout, "");
@@ -61,7 +39,7 @@ fn a_breach_is_mended_and_the_custody_follows() {
 fn many_clusters_are_mended_in_any_encoding_by_any_number_of_threads() {
     let record = |i: usize| format!("z{},z{},z{},z{}\n", i % 7, 7 + (i + i / 9) % 11, 18 + i % 13, 31 + i % 5);
     let data: String = (0..400).map(record).collect();
-    let bench = packaged(&data, &[]);
+    let bench = packaged(&data);
     assert_eq!(bench.run(&["attack", "out"]).status.code(), Some(1));
     bench.good(&["repair", "out", "-o", "one", "--threads", "1"]);
     bench.good(&["repair", "out", "-o", "two", "--threads", "2"]);
@@ -77,7 +55,7 @@ fn many_clusters_are_mended_in_any_encoding_by_any_number_of_threads() {
 
 #[test]
 fn a_release_without_custody_is_mended_alone() {
-    let bench = packaged(BREACHED, &[]);
+    let bench = packaged(BREACHED);
     fs::remove_dir_all(bench.at("out/custody")).unwrap();
     let (stdout, stderr) = bench.good(&["repair", "out/release", "-o", "mended", "--json", "--quiet"]);
     assert_eq!(stderr, "");
@@ -97,7 +75,7 @@ fn a_release_without_custody_is_mended_alone() {
 
 #[test]
 fn nothing_is_overwritten_or_written_in_vain() {
-    let bench = packaged(BREACHED, &[]);
+    let bench = packaged(BREACHED);
     assert!(bench.bad(&["repair", "out", "-o", "out"]).contains("exists already"));
     bench.good(&["repair", "out", "-o", "out", "--force"]);
     bench.good(&[&["verify", "out"], &ORIGINAL[..]].concat());
@@ -210,7 +188,7 @@ fn what_regrouping_needs_is_asked_for() {
     let stderr = bench.bad(&[&["repair", "out", "-o", "mended", "--counts", "others.csv"], &original[..]].concat());
     assert!(stderr.contains("no group can be attacked") && !bench.at("mended").exists(), "{stderr}");
 
-    let bench = packaged(BREACHED, &[]);
+    let bench = packaged(BREACHED);
     let stderr = bench.bad(&["repair", "out", "-o", "mended", "--original", "x.dat"]);
     assert!(stderr.contains("is for generalised sets"), "{stderr}");
 }

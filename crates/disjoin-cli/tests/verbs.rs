@@ -171,22 +171,7 @@ fn every_help_has_examples() {
 
 #[test]
 fn explain_says_where_terms_are_and_what_would_help() {
-    let bench = Bench::new();
-    bench.file("x.dat", common::BREACHED);
-    bench.good(&[
-        "protect",
-        "x.dat",
-        "--separator",
-        ",",
-        "-k",
-        "3",
-        "--max-cluster",
-        "8",
-        "--promise",
-        "published",
-        "-o",
-        "out",
-    ]);
+    let bench = common::packaged(common::BREACHED);
     let (stdout, _) = bench.good(&["explain", "out"]);
     assert!(
         stdout.starts_with("5 (62.5 %) of 8 terms keep counts") && stdout.contains("a smaller k (now 3)"),

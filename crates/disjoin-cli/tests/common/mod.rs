@@ -13,6 +13,16 @@ pub const BREACHED: &str = "oncologist,treatment,cancer,surgery,side effects,vom
     oncologist,treatment,cancer\n\
     oncologist,surgery\n";
 
+/// A package `out`, from `x.dat`, cut as in the paper; its few records are one group.
+pub fn packaged(data: &str) -> Bench {
+    let bench = Bench::new();
+    bench.file("x.dat", data);
+    let [k, size, promise] = [["-k", "3"], ["--max-cluster", "8"], ["--promise", "published"]];
+    let protect = [&["protect", "x.dat", "-o", "out", "--separator", ","], &k[..], &size, &promise];
+    bench.good(&protect.concat());
+    bench
+}
+
 /// A folder of its own to run the program in.
 pub struct Bench {
     folder: tempfile::TempDir,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
-use crate::attack::semantic::Distance;
+use super::remembered::Remembered;
 use crate::data::{RecordId, TermId, Transactions};
 
 /// How far terms are from what records show ungeneralised.
@@ -23,7 +23,7 @@ pub(super) struct Fit<'a> {
     /// For each term the records that hold it, ascending.
     holders: &'a [Vec<RecordId>],
     contexts: Vec<Vec<TermId>>,
-    adversaries: &'a [&'a Distance<'a>],
+    adversaries: &'a [Remembered<'a>],
     /// What was asked before, of each adversary.
     known: Vec<HashMap<(RecordId, TermId), f64>>,
 }
@@ -66,7 +66,7 @@ impl<'a> Fit<'a> {
         original: &'a Transactions,
         holders: &'a [Vec<RecordId>],
         contexts: Vec<Vec<TermId>>,
-        adversaries: &'a [&'a Distance<'a>],
+        adversaries: &'a [Remembered<'a>],
     ) -> Self {
         Fit { original, holders, contexts, adversaries, known: vec![HashMap::new(); adversaries.len()] }
     }
@@ -93,10 +93,10 @@ impl<'a> Fit<'a> {
 
     /// The mean distance of a term from the context of a record.
     fn mean(&mut self, adversary: usize, record: RecordId, term: TermId) -> f64 {
-        let (contexts, distance) = (&self.contexts, self.adversaries[adversary]);
+        let (contexts, adversaries) = (&self.contexts, self.adversaries);
         *self.known[adversary].entry((record, term)).or_insert_with(|| {
             let beside = contexts[record as usize].iter().filter(|&&other| other != term);
-            average(beside.map(|&other| distance(other, term)))
+            average(beside.map(|&other| adversaries[adversary].get(other, term)))
         })
     }
 
@@ -104,8 +104,8 @@ impl<'a> Fit<'a> {
     /// of each is asked. Distances of adversaries cannot be compared, but ranks can: the mean of those counts.
     pub(super) fn likeliest(&self, members: &[TermId], candidates: &[TermId], n: usize) -> Vec<TermId> {
         let mut ranks: BTreeMap<TermId, Vec<f64>> = BTreeMap::new();
-        for distance in self.adversaries {
-            let nearest = self.nearest(distance, members, candidates);
+        for adversary in self.adversaries {
+            let nearest = self.nearest(adversary, members, candidates);
             for (rank, &term) in nearest.iter().enumerate() {
                 ranks.entry(term).or_default().push(rank as f64 / nearest.len() as f64);
             }
@@ -117,7 +117,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The same terms from the likeliest on, as one adversary sees them; without those that he does not know.
-    fn nearest(&self, distance: &Distance<'_>, members: &[TermId], candidates: &[TermId]) -> Vec<TermId> {
+    fn nearest(&self, adversary: &Remembered<'_>, members: &[TermId], candidates: &[TermId]) -> Vec<TermId> {
         /// Records that are asked, and items of each.
         const ASKED: usize = 6;
         const BESIDE: usize = 12;
@@ -131,7 +131,7 @@ impl<'a> Fit<'a> {
                 let context = &self.contexts[row as usize];
                 context.iter().step_by(context.len().div_ceil(BESIDE).max(1))
             });
-            average(beside.filter(|&&other| other != term).map(|&other| distance(other, term)))
+            average(beside.filter(|&&other| other != term).map(|&other| adversary.get(other, term)))
         };
         let here = sample(members);
         let mut far: Vec<(f64, TermId)> = candidates

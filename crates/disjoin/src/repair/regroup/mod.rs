@@ -14,9 +14,10 @@
 //!             both releases learns more than either tells
 //! Cost:       for each group of a round and each adversary the distances of a thousand terms from a dozen contexts, and those
 //!             of the likeliest from all of the group's; a verification for each exchange
-//! Checked by: `tests/repair.rs`: promises by brute force, attacks before and after on generated topics
+//! Checked by: tests/regroup.rs: promises by brute force, attacks before and after on generated topics
 
 mod conspicuous;
+mod remembered;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,6 +32,7 @@ use crate::reconstruct::relatedness::Known;
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
 use conspicuous::{Fit, Telling};
+use remembered::Remembered;
 
 /// After so many rounds it is not tried any more.
 const ROUNDS: u32 = 30;
@@ -142,6 +144,9 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
     let start = State::of_release(asked)?;
     let holders = holders(asked.original);
     let set_of = utility_sets(asked);
+    // Rounds ask for the same distances: contexts hardly change.
+    let n_terms = asked.original.n_terms();
+    let adversaries: Vec<_> = asked.adversaries.iter().map(|distance| Remembered::new(*distance, n_terms)).collect();
     let before = attack(asked, &start)?;
     let most_ncp = ncp(asked, &start) * asked.limit;
     let (mut best, mut state, mut now) = ((start.clone(), before.clone(), 0), start.clone(), before.clone());
@@ -154,7 +159,7 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
             break Ended::Exhausted;
         }
         tell(&format!("regrouping, round {rounds}"));
-        let round = Round { asked, holders: &holders, set_of: &set_of, most_ncp };
+        let round = Round { asked, adversaries: &adversaries, holders: &holders, set_of: &set_of, most_ncp };
         let (n, is_limited) = round.exchange(&mut state, &now)?;
         if n == 0 {
             break if is_limited { Ended::Limit } else { Ended::Exhausted };
@@ -368,6 +373,7 @@ fn attack(asked: &Asked<'_>, state: &State) -> Result<Attacked> {
 /// One pass over the groups in which attacks find most.
 struct Round<'a> {
     asked: &'a Asked<'a>,
+    adversaries: &'a [Remembered<'a>],
     holders: &'a [Vec<RecordId>],
     set_of: &'a [Option<u32>],
     most_ncp: f64,
@@ -377,7 +383,7 @@ impl Round<'_> {
     /// The best exchange for each group that is found out; how many there were, and whether one was too dear.
     fn exchange(&self, state: &mut State, attacked: &Attacked) -> Result<(u64, bool)> {
         let records = &self.asked.original.records;
-        let mut fit = Fit::new(records, self.holders, self.contexts(state), self.asked.adversaries);
+        let mut fit = Fit::new(records, self.holders, self.contexts(state), self.adversaries);
         let (mut n, mut is_limited) = (0, false);
         let mut touched: HashSet<u32> = HashSet::new();
         for &(_, member) in attacked.worst.iter().take_while(|(excess, _)| *excess > 0.0) {

@@ -447,10 +447,13 @@ fn story_text(story: &RecodedStory, out: &Path) -> String {
     );
     if let Some(stats) = &story.repaired {
         let (before, after) = stats.beyond_blind();
-        let told = format!(
-            "groups were mended in {}: attacks were right beyond blind guesses by {before:.3}, and are by {after:.3}",
-            count(stats.exchanges, "exchange", "exchanges"),
-        );
+        let told = match stats.exchanges {
+            0 => format!("nothing helps: attacks are right beyond blind guesses by {before:.3}"),
+            n => format!(
+                "groups were mended in {}: attacks were right beyond blind guesses by {before:.3}, and are by {after:.3}",
+                count(n, "exchange", "exchanges"),
+            ),
+        };
         line("repair", told);
     }
     if let Some(found) = &story.attacks {

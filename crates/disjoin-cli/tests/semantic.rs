@@ -345,6 +345,36 @@ fn several_recodings_are_judged_by_their_custody() {
     assert_eq!(text(&again.stdout), text(&output.stdout));
 }
 
+/// Two topics in one group, and a policy that allows no other.
+#[test]
+fn groups_that_cannot_be_mended_are_left_as_they_are() {
+    let bench = Bench::new();
+    bench.file("texts.txt", "heart pressure doctor\n\npressure heart\n\nknee injury ankle\n\ninjury knee sport\n");
+    bench.good(&["corpus", "build", "texts.txt", "-o", "words.corpus"]);
+    bench.file("ward.dat", "heart pressure\nheart pressure doctor\nknee injury\nknee injury ankle\n");
+    bench.file("privacy.txt", "pressure\ninjury\n");
+    bench.file("utility.txt", "pressure,injury\n");
+    let recipe = "\
+[input]
+file = \"ward.dat\"
+[protect]
+method = \"coat\"
+k = 4
+privacy = \"privacy.txt\"
+utility = \"utility.txt\"
+[attack]
+corpus = \"words.corpus\"
+eliminate = [\"threshold\"]
+[repair]
+limit = 2.0
+";
+    bench.file("recipe.toml", recipe);
+    let (ran, _) = bench.good(&["run"]);
+    assert!(ran.contains("nothing helps: attacks are right beyond blind guesses by 0.010"), "{ran}");
+    let report = std::fs::read_to_string(bench.at("out/custody/report.md")).unwrap();
+    assert!(report.contains("groups were left as they are") && report.contains("coat, k = 4"), "{report}");
+}
+
 #[test]
 fn a_recipe_is_attacked_by_what_words_mean() {
     let bench = bench();

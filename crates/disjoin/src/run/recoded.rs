@@ -84,8 +84,10 @@ pub fn run_recoded(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Recode
             if let Some(happened) = made.stats.as_object_mut() {
                 happened.insert("repaired".into(), told);
             }
-            made = MadeRecoded { claim, release, line_of, ..made };
-            (verdict, attacks) = try_out(&made, &mut clock, tell)?;
+            if stats.exchanges > 0 {
+                made = MadeRecoded { claim, release, line_of, ..made };
+                (verdict, attacks) = try_out(&made, &mut clock, tell)?;
+            }
             repaired = Some(stats);
         }
     }

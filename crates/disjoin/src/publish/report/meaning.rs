@@ -44,7 +44,7 @@ pub(super) fn fact(found: &Summary) -> String {
     }
 }
 
-/// What was done about it before, in two sentences, for those inside.
+/// What was done about it before, in a few sentences, for those inside.
 fn mended(stats: &regroup::Stats) -> String {
     let (before, after) = stats.beyond_blind();
     let how = match stats.ended {
@@ -52,6 +52,9 @@ fn mended(stats: &regroup::Stats) -> String {
         Ended::Limit => "What would help more costs more utility than the recipe allows.",
         Ended::Exhausted => "Nothing else that was tried helps and keeps the promise.",
     };
+    if stats.exchanges == 0 {
+        return format!("Attacks were right too often, and groups were left as they are. {how}");
+    }
     format!(
         "Attacks were right too often, and groups were mended: in {} members of groups changed places with terms that fit the same \
          records. The best attack was right more often than blind guesses by {} before, and by {} after; NCP became {}, from {}. {how}",

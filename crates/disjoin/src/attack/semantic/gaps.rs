@@ -4,8 +4,8 @@
 //! Promises:   [`Gaps::best`] is the group with the largest gap, as sorting every group anew would find it; ties go to rows
 //!             before columns, and to smaller numbers
 //! Assumes:    cells only shrink or vanish. The largest gap of a group then grows by no more than what the one cell below it
-//!             moved since gaps were computed; any other gap, and one of 0 below all, by no more than what any cell moved,
-//!             which is no more than what all together did. Groups whose bound is below the best are left alone. This is
+//!             moved since gaps were computed; any other gap, and one of 0 below all, by no more than what some cell moved,
+//!             and none moved farther than all together. Groups whose bound is below the best are left alone. This is
 //!             what makes the attacks incremental: almost all groups have a cell that moved, but few gaps can have become
 //!             the largest. If all cells of a group shrink alike, so does its bound
 //! Cost:       O(rows + columns) for each elimination, and a pass over each group that comes into question: 1.8 of them for
@@ -62,7 +62,7 @@ struct Bounds {
     below_moved: Vec<f64>,
     /// The largest of the other gaps, without the cells that vanished since, or more; minus infinity if there is no gap.
     others: Vec<f64>,
-    /// How far its cells shrank since, all together, or more; 0 if nothing happened to it.
+    /// No cell of it shrank farther since: what happened is added up, whichever cells shrank; 0 if nothing happened to it.
     moved: Vec<f64>,
     /// What follows from all that: no gap is larger.
     tops: Vec<f64>,

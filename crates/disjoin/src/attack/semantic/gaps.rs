@@ -184,9 +184,9 @@ impl Gaps {
         // What is eliminated is mostly among the largest.
         let Some(rank) = group.order.iter().rposition(|&other| other == place) else { return };
         group.order.remove(rank);
-        // Two gaps became one. What is above it was larger then, by what it moved at most.
+        // Two gaps became one. As it is now will do: what is above only shrinks, and what is below moves from here.
         if let (Some(below), Some(&above)) = (rank.checked_sub(1), group.order.get(rank)) {
-            let gap = weighted(above) - weighted(group.order[below]) + bounds.moved[id];
+            let gap = weighted(above) - weighted(group.order[below]);
             bounds.others[id] = larger(bounds.others[id], gap);
         }
         // The largest gap is gone with the cell above or below it; what became of it is among the others.

@@ -63,7 +63,7 @@ pub struct Asked<'a> {
     pub release: &'a Recoded,
     /// What it was made from.
     pub original: &'a Dataset,
-    /// What adversaries know of the meaning of the original's terms, each for himself.
+    /// What adversaries know of the meaning of the original's terms, each for himself. With none nothing is changed.
     pub adversaries: &'a [&'a Distance<'a>],
     /// The attacks that must not win, and what they look at.
     pub options: &'a Options,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use disjoin::publish::plot;
+use disjoin::report::plot;
 use disjoin::{Error, Result};
 
 use crate::judge::Claim;

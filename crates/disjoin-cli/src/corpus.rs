@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use disjoin::data::Dataset;
+use disjoin::knowledge::relatedness::corpus::{Builder, Meaning};
+use disjoin::knowledge::relatedness::cosine::between_units;
+use disjoin::knowledge::relatedness::vectors::Kind;
+use disjoin::knowledge::relatedness::{Known, between, spearman};
 use disjoin::read::documents;
-use disjoin::reconstruct::relatedness::corpus::{Builder, Meaning};
-use disjoin::reconstruct::relatedness::cosine::between_units;
-use disjoin::reconstruct::relatedness::vectors::Kind;
-use disjoin::reconstruct::relatedness::{Known, between, spearman};
 use disjoin::run::meaning::Words;
 use disjoin::{Error, Place, Result};
 use serde_json::json;

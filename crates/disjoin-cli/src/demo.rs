@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use disjoin::generate::hospital;
 use disjoin::publish::Destination;
-use disjoin::publish::report::Story;
 use disjoin::read::{Options, read_bytes};
 use disjoin::recipe::written::parse;
 use disjoin::recipe::{Recipe, resolve};
+use disjoin::report::Story;
 use disjoin::run::run_on;
 use disjoin::{Error, Result};
 

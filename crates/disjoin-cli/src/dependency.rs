@@ -8,9 +8,9 @@ use disjoin::attack::dependency::{Options, Structure};
 use disjoin::attack::surviving::{
     BeliefTold, DependencyTold, NetworkTold, Of, Published, RuleTold, Surviving, Valued, beliefs_about, surviving,
 };
-use disjoin::publish::report::{dependencies_html, network_picture};
 use disjoin::publish::write_file;
 use disjoin::reconstruct::deal;
+use disjoin::report::{dependencies_html, network_picture};
 use disjoin::verify::{open_split, open_table};
 use disjoin::{Error, Result};
 use serde::Serialize;

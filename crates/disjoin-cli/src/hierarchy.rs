@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use disjoin::data::{Dictionary, Hierarchy, NodeId, by_cooccurrence, by_prefix};
+use disjoin::data::{Dictionary, Hierarchy, NodeId};
+use disjoin::generate::{by_cooccurrence, by_prefix};
 use disjoin::read::{self, HierarchyStyle};
 use disjoin::{Error, Result};
 use serde::Serialize;

@@ -4,10 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use disjoin::Result;
-use disjoin::data::risk::Bin;
-use disjoin::data::{Profile, Risk, TableRisk, profile, risk, table, table_risk};
+use disjoin::data::table;
+use disjoin::inspect::Role;
+use disjoin::inspect::risk::Bin;
+use disjoin::inspect::{Column, columns};
+use disjoin::inspect::{Profile, Risk, TableRisk, profile, risk, table_risk};
 use disjoin::read::rows::Declared;
-use disjoin::read::{Column, Format, Intake, Role, columns};
+use disjoin::read::{Format, Intake};
 use serde::Serialize;
 use serde_json::json;
 

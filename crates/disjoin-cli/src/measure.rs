@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use disjoin::data::{Dataset, Hierarchy};
 use disjoin::measure::{Deviation, Kept, Options, RecodedOptions, RelativeError, Report, measure};
 use disjoin::publish::find_release;
-use disjoin::publish::plot::{self, Point, Scale};
 use disjoin::read;
 use disjoin::release::open::{Package, RootStream, open};
+use disjoin::report::plot::{self, Point, Scale};
 use disjoin::{Error, Place, Result};
 
 use crate::Outcome;

@@ -6,7 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
-use disjoin::data::{Dictionary, Itemset, Mining, TermId};
+use disjoin::data::{Dictionary, TermId};
+use disjoin::inspect::{Itemset, Mining};
 use disjoin::reconstruct::{Estimate, Model, Spread, estimate, top_expected, top_spread};
 use disjoin::release::recoded::Suppression;
 use disjoin::verify::open_recoded;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use disjoin::publish::report::{Limit, Story};
 use disjoin::recipe::read_recipe;
+use disjoin::report::{Limit, Story};
 use disjoin::{Error, Result, run};
 use serde_json::json;
 
@@ -87,7 +87,7 @@ fn in_recipe(error: Error, file: &Path) -> Error {
 
 /// Prints the story of a run.
 pub(crate) fn tell(story: &Story, out: &Path, talk: &Talk) -> Result<Outcome> {
-    let inside = disjoin::publish::report::json(story, disjoin::publish::report::Audience::Inside);
+    let inside = disjoin::report::json(story, disjoin::report::Audience::Inside);
     tell_story(story.holds, json!(inside), || text(story, out), out, talk)
 }
 

@@ -7,9 +7,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use disjoin::publish::{plot, write_file};
+use disjoin::publish::write_file;
 use disjoin::recipe::{Recipe, read_recipe};
 use disjoin::release::Promise;
+use disjoin::report::plot;
 use disjoin::run::sweep::{Grid, Row, best, csv, frontier, id, recipes, row};
 use disjoin::{Error, Place, Result, read};
 use rayon::prelude::*;

@@ -8,19 +8,19 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use disjoin::attack::Surviving;
 use disjoin::data::{Partition, Table};
+use disjoin::knowledge::background::{Estimator, Knowledge};
 use disjoin::measure::{TableOptions, TableReport, measure_table};
 use disjoin::protect::tabular::Method;
-use disjoin::publish::report::{TableStory, Tried};
 use disjoin::publish::{
     Destination, KeptTable, TableCustody, TablePackage, TableParameters, find_table_release, release_folder,
 };
 use disjoin::read::rows::{Declared, TableIntake, read_table, table_from_cells};
 use disjoin::recipe::table::Splitting;
 use disjoin::recipe::{self, noise, recoding, table};
-use disjoin::reconstruct::background::{Estimator, Knowledge};
-use disjoin::release::criteria::Distance;
 use disjoin::release::generalized::Associations;
 use disjoin::release::generalized::{FORM, form_of};
+use disjoin::release::privacy_models::Distance;
+use disjoin::report::{TableStory, Tried};
 use disjoin::run::table::{attack_table, protect_table};
 use disjoin::verify::{SetsVerdict, TableTruth, TableVerdict, open_table, published_sets, verify_sets, verify_table};
 use disjoin::{Error, Place, Result};

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use disjoin::publish::report;
 use disjoin::read::Intake;
+use disjoin::report;
 use disjoin::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;

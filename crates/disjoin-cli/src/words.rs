@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use disjoin::reconstruct::relatedness::{Corpus, Vectors};
+use disjoin::knowledge::relatedness::{Corpus, Vectors};
 use disjoin::run::meaning::{Files, Words};
 use disjoin::{Error, Result};
 

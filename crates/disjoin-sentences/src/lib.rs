@@ -9,7 +9,7 @@
 //! Departs:    a word is not known if the tokenizer does not know it, or if nothing but single letters and digits is left of
 //!             it. Terms with such words are looked up by their last word, and else by the words that are known
 //! Cost:       a run of the model a term
-//! Checked by: tests/bert.rs, against loops over numbers
+//! Checked by: tests/it/bert.rs, against loops over numbers
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
 use disjoin::data::Dictionary;
-use disjoin::reconstruct::relatedness::Known;
-use disjoin::reconstruct::relatedness::vectors::Kind;
+use disjoin::knowledge::relatedness::Known;
+use disjoin::knowledge::relatedness::vectors::Kind;
 use disjoin::{Error, Place, Result};
 use tokenizers::Tokenizer;
 

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use disjoin::data::Dataset;
-use disjoin::reconstruct::relatedness::Known;
-use disjoin::reconstruct::relatedness::by_embeddings;
-use disjoin::reconstruct::relatedness::vectors::Kind;
+use disjoin::knowledge::relatedness::Known;
+use disjoin::knowledge::relatedness::by_embeddings;
+use disjoin::knowledge::relatedness::vectors::Kind;
 use disjoin_sentences::Sentences;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

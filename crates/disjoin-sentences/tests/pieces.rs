@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use disjoin::reconstruct::relatedness::pieces::Pieces;
+use disjoin::knowledge::relatedness::pieces::Pieces;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;

@@ -8,7 +8,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Instant;
 
-use disjoin::data::mine::{Mining, top_k};
+use disjoin::inspect::itemsets::{Mining, top_k};
 use disjoin::read::{Options, read};
 
 fn main() -> Result<(), Box<dyn Error>> {

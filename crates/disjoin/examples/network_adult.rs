@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use disjoin::Error;
 use disjoin::data::table::Role;
+use disjoin::knowledge::network::{Coded, Missing, Network, Score, hill_climb, ics, pc_stable, score};
 use disjoin::read::Options;
 use disjoin::read::rows::{Declared, read_table};
-use disjoin::reconstruct::network::{Coded, Missing, Network, Score, hill_climb, ics, pc_stable, score};
 
 fn main() -> disjoin::Result<()> {
     let start = Instant::now();

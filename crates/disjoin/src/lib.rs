@@ -28,6 +28,8 @@ pub mod error;
 pub mod attack;
 pub mod data;
 pub mod generate;
+pub mod inspect;
+pub mod knowledge;
 pub mod measure;
 pub mod protect;
 pub mod publish;
@@ -36,6 +38,7 @@ pub mod recipe;
 pub mod reconstruct;
 pub mod release;
 pub mod repair;
+pub mod report;
 pub mod run;
 pub mod verify;
 

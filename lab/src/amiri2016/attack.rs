@@ -1,8 +1,8 @@
 //! The power of the attack with background knowledge: whether it beats what was believed before, and what a class shows.
 
 use disjoin::attack::{Before, Gain, Inference, gain, posteriors};
+use disjoin::knowledge::background::beliefs;
 use disjoin::protect::tabular::Method;
-use disjoin::reconstruct::background::beliefs;
 use disjoin::{Error, Result};
 
 use super::{Asked, Data, METHODS, knowledge};

@@ -13,12 +13,12 @@ use disjoin::attack::ClassView;
 use disjoin::data::Partition;
 use disjoin::data::table::{Role, Table as Rows};
 use disjoin::generate::people::{People, people};
+use disjoin::knowledge::Beliefs;
+use disjoin::knowledge::background::{Estimator, Knowledge, beliefs};
 use disjoin::protect::tabular::{Method, Params, anonymize};
 use disjoin::read::Options;
 use disjoin::read::rows::{Declared, read_table};
-use disjoin::reconstruct::Beliefs;
-use disjoin::reconstruct::background::{Estimator, Knowledge, beliefs};
-use disjoin::release::criteria::Criterion;
+use disjoin::release::privacy_models::Criterion;
 use disjoin::{Error, Result};
 
 use crate::page::{Page, write_index};

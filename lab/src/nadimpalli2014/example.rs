@@ -5,9 +5,9 @@ use std::path::Path;
 use disjoin::Result;
 use disjoin::attack::knowledge_breach::group_and_value_known;
 use disjoin::data::table::{Column, Role, Table as Rows};
-use disjoin::publish::network_svg;
-use disjoin::reconstruct::network::cpt::Risk;
-use disjoin::reconstruct::network::{Coded, Cpt, Missing, ics};
+use disjoin::knowledge::network::cpt::Risk;
+use disjoin::knowledge::network::{Coded, Cpt, Missing, ics};
+use disjoin::report::network_svg;
 
 use crate::judge::{Claim, claim};
 use crate::page::{Page, Table};

@@ -48,7 +48,7 @@ Nadimpalli, Vatsavayi: Detection and Prevention of Leaks in Anonymized Datasets,
 
 The example is Table II, ten people in two groups. Every printed cell of tables III to XIII is compared with ours;
 networks are learned by ICS with separating sets of size 0, which gives the figures [2](2.svg), [3](3.svg) and [4](4.svg) as drawn
-(`tests/network.rs`); Weka's default of 2 gives others.
+(`tests/it/network.rs`); Weka's default of 2 gives others.
 
 Misprints, and how we read them: the formula of conditional probabilities has + for the count of both, and the wrong denominator;
 Equation 3 is not a probability as printed, and is cited as (4). Tables III, IV and IX have 22000-58000 where Table II has 24000-58000; the

@@ -7,12 +7,12 @@ use disjoin::attack::semantic::judge::{Score, Truth, judge};
 use disjoin::attack::semantic::{Distance, METHODS, Method, View, eliminate, tables};
 use disjoin::data::{Dataset, Recoding};
 use disjoin::generate::stream;
+use disjoin::knowledge::relatedness::{Corpus, Vectors};
 use disjoin::protect::recoding::{Params, coat};
 use disjoin::read::extract::records_of_texts;
 use disjoin::read::policy::{Policy, one_utility_set, random_singletons};
 use disjoin::read::wordnet::WordNet;
 use disjoin::read::{self, documents};
-use disjoin::reconstruct::relatedness::{Corpus, Vectors};
 use disjoin::{Error, Result};
 
 /// The values of k that the paper tries.

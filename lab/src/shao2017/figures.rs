@@ -9,9 +9,9 @@ use disjoin::attack::semantic::{
 };
 use disjoin::data::Dataset;
 use disjoin::generate::stream;
+use disjoin::knowledge::relatedness::{by_corpus, corpus};
 use disjoin::protect::recoding::utility::{ALIKE, alike};
 use disjoin::read::policy::random_singletons;
-use disjoin::reconstruct::relatedness::{by_corpus, corpus};
 
 use super::data::{FEW, KS, MANY, Sources, blind, generalise, of, scores, topics};
 use crate::judge::{Claim, claim};

@@ -3,8 +3,8 @@
 use disjoin::Result;
 use disjoin::attack::semantic::{Distance, METHODS, Options};
 use disjoin::data::{Dataset, Recoding};
+use disjoin::knowledge::relatedness::{by_corpus, by_vectors, corpus};
 use disjoin::read::policy::random_singletons;
-use disjoin::reconstruct::relatedness::{by_corpus, by_vectors, corpus};
 use disjoin::release::recoded::{Draft, Promised, Recoded, RecodedClaim, Suppression};
 use disjoin::repair::regroup::{Asked, Ended, Regrouped, regroup};
 

@@ -78,7 +78,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
-    use disjoin::reconstruct::relatedness::corpus::Builder;
+    use disjoin::knowledge::relatedness::corpus::Builder;
 
     use super::*;
 

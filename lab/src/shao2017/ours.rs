@@ -3,10 +3,10 @@
 use disjoin::Result;
 use disjoin::attack::semantic::{METHODS, Method};
 use disjoin::data::{Dataset, Transactions};
+use disjoin::knowledge::relatedness::{by_corpus, by_records, by_vectors, corpus};
 use disjoin::protect::recoding::utility::inconspicuous;
 use disjoin::read::extract::records_of_texts;
 use disjoin::read::policy::random_singletons;
-use disjoin::reconstruct::relatedness::{by_corpus, by_records, by_vectors, corpus};
 
 use super::data::{FEW, KS, MANY, Sources, blind, generalise, of, scores, topics};
 use crate::judge::claim;

@@ -8,12 +8,12 @@
 //! Assumes:    many classes: intervals are normal
 //! Departs:    rows of a class share its counts, so classes, not rows, are taken as independent
 //! Cost:       one pass over the people
-//! Checked by: tests/background.rs
+//! Checked by: tests/it/background.rs
 
 use serde::Serialize;
 
 use super::{ClassView, Posteriors};
-use crate::reconstruct::Beliefs;
+use crate::knowledge::Beliefs;
 
 /// Half the width of a normal 95 % interval, in standard errors.
 const Z: f64 = 1.96;

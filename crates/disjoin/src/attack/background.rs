@@ -9,7 +9,7 @@
 //! Departs:    the paper does not tell of how many people the moderate attacker knows something, so this is a parameter;
 //!             the nouns are ours instead of WordNet's. Whoever knows m terms of a person knows any two of them
 //! Cost:       a pass over the chosen records
-//! Checked by: tests/attack.rs
+//! Checked by: tests/it/attack.rs
 
 use std::collections::HashSet;
 

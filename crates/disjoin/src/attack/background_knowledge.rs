@@ -17,12 +17,12 @@
 //!             that nobody is believed to have may still be there
 //! Cost:       people with the same beliefs are looked at once, and values that a class lacks not at all. Omega: points times
 //!             values; Sinkhorn: that times rounds; exact: people times the number of smaller counts, at most 2^12
-//! Checked by: tests/background.rs, against all arrangements
+//! Checked by: tests/it/background.rs, against all arrangements
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::reconstruct::{Beliefs, jensen_shannon};
+use crate::knowledge::{Beliefs, jensen_shannon};
 
 /// The most people whose arrangements are summed up one by one.
 const EXACT: usize = 12;

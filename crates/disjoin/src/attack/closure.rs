@@ -7,7 +7,7 @@
 //! Promises:   no cluster cut by VERPART has k records or more with the terms of a finding
 //! Assumes:    the order of `order.rs`; clusters of up to 1024 records: nothing is found in larger ones
 //! Cost:       that of `reconstruct::aware::closed_pairs` for each cluster
-//! Checked by: tests/attack.rs; tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/attack.rs; tests/it/aware.rs, against all worlds of small clusters
 
 use rayon::prelude::*;
 

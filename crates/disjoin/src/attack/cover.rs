@@ -11,7 +11,7 @@
 //! Departs:    all earlier chunks are looked at, as in Algorithm 1, not the last one only, as in Definition 3. Algorithm 1
 //!             as printed looks at the first term of a chunk only and never resets its maximum: see [`Counters`]
 //! Cost:       O(v |T| + |C| log |C|) for a cluster of v chunks, |T| terms and |C| subrecords' terms
-//! Checked by: tests/attack.rs: the paper's figure, a slow implementation, releases with and without the problem
+//! Checked by: tests/it/attack.rs: the paper's figure, a slow implementation, releases with and without the problem
 
 use serde::Serialize;
 

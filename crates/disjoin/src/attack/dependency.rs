@@ -20,7 +20,7 @@
 //!             one over and over; its text says "less than" where ">" is meant; rules from fewer than `min_support` rows are
 //!             left out
 //! Cost:       a count for each pair of columns and each family, three times; three networks by hill climbing; one number a row
-//! Checked by: tests/dependency.rs: the paper's example, Algorithm 1 as printed, independent tables, planted dependencies,
+//! Checked by: tests/it/dependency.rs: the paper's example, Algorithm 1 as printed, independent tables, planted dependencies,
 //!             beliefs by enumeration
 
 use rand::RngExt;
@@ -29,9 +29,9 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::generate::stream;
-use crate::reconstruct::network::independence::{Degrees, Statistic, test};
-use crate::reconstruct::network::infer::{MAX_CELLS, posterior};
-use crate::reconstruct::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb, ics};
+use crate::knowledge::network::independence::{Degrees, Statistic, test};
+use crate::knowledge::network::infer::{MAX_CELLS, posterior};
+use crate::knowledge::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb, ics};
 
 /// How Algorithm 1 is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -18,7 +18,7 @@
 //! Cost:       O(leaves with the itemset) and, for shared chunks, times their distinct rows; all pairs: O(pairs of terms
 //!             in each leaf), and for each class of a shared chunk its terms times the terms of its root, the latter
 //!             again for every 2^24 pairs of terms
-//! Checked by: tests/identity.rs, against all arrangements of small releases
+//! Checked by: tests/it/identity.rs, against all arrangements of small releases
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

@@ -4,7 +4,7 @@
 //! Assumes:    statements are alike and independent as far as the interval goes; without the custody map it is not known
 //!             which records a cluster had, and a statement is judged by all records
 //! Cost:       the original once more in memory; a pass over a cluster's records for each finding
-//! Checked by: tests/attack.rs: by hand, and against counting in the original
+//! Checked by: tests/it/attack.rs: by hand, and against counting in the original
 
 use std::collections::HashSet;
 

@@ -24,13 +24,13 @@
 //!             when a value is known, and Definition 5 is not told. A value that fills its group is told apart: no probability
 //!             of all values together shows that one of them is certain
 //! Cost:       linear in the lines of the sensitive tables; `fitted` in all combinations of values, times rounds
-//! Checked by: `tests/break_merge.rs`, against all arrangements
+//! Checked by: `tests/it/break_merge.rs`, against all arrangements
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::error::{Error, Place, Result};
-use crate::release::criteria::breach_probability;
+use crate::release::privacy_models::breach_probability;
 use crate::release::split::SplitTables;
 
 /// Limits are kept up to this much.

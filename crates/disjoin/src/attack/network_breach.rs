@@ -20,7 +20,7 @@
 //!             right. Learned from the release, it can know only what differs between groups
 //! Departs:    an approximation in larger groups
 //! Cost:       for a group its people times states times combinations, at most 2^18; beyond it that of `fitted`
-//! Checked by: tests/network_breach.rs, against all ways to deal
+//! Checked by: tests/it/network_breach.rs, against all ways to deal
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -29,8 +29,8 @@ use super::dependency::{Options, learn};
 use super::knowledge_breach::{Breach, GroupView, fitted, views};
 use crate::data::Table;
 use crate::error::{Error, Place, Result};
+use crate::knowledge::network::{Coded, Fitted, Missing, cpt};
 use crate::reconstruct::deal;
-use crate::reconstruct::network::{Coded, Fitted, Missing, cpt};
 use crate::release::split::SplitTables;
 
 /// Limits are kept up to this much.

@@ -6,7 +6,7 @@
 //!             a release is the order of their texts. Another tie-break can only change the order of chunks whose
 //!             first terms are equally frequent
 //! Cost:       O(|C| log |C|) for a cluster whose chunks hold |C| terms and subrecords' terms
-//! Checked by: tests/attack.rs
+//! Checked by: tests/it/attack.rs
 
 use std::cmp::Reverse;
 

@@ -12,7 +12,7 @@
 //!             findings says nothing without that of blind matching. What the adversary knows of people beforehand is
 //!             not used
 //! Cost:       for each leaf and chunk, rows * records * terms of both for the scores; `Optimal` O(rows^2 * records)
-//! Checked by: tests/reassociate.rs, against matching blindly
+//! Checked by: tests/it/reassociate.rs, against matching blindly
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! All attacks on one release, and what they found together: grouped by cluster, the worst first.
 //!
 //! Promises:   nothing in a summary is about one person; terms stand only in the statements about clusters
-//! Checked by: crates/disjoin-cli/tests/attack.rs
+//! Checked by: crates/disjoin-cli/tests/it/attack.rs
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

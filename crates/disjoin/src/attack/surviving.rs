@@ -10,7 +10,7 @@
 //!             published beside, so whoever knows them may start from them: they stand with the quasi-identifiers
 //! Departs:    nothing beyond [`dependency`](super::dependency). A missing value is a value as any other
 //! Cost:       that of three networks; people take the rows times the risks
-//! Checked by: tests/survive.rs
+//! Checked by: tests/it/survive.rs
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -21,7 +21,7 @@ use super::dependency::{
 use crate::data::Table;
 use crate::data::table::Role;
 use crate::error::{Error, Result};
-use crate::reconstruct::network::{Coded, Cpt, Missing, Network, Risk};
+use crate::knowledge::network::{Coded, Cpt, Missing, Network, Risk};
 
 /// How a value that is missing is told.
 const MISSING: &str = "(missing)";

@@ -9,7 +9,7 @@
 //! Assumes:    the order of `order.rs`; terms of a term chunk are rare, as they are unless they were said to be sensitive.
 //!             Leaves of a joint cluster are looked at one by one: shared chunks count as if they could fill any records
 //! Cost:       that of `reconstruct::aware::analyse` for each cluster
-//! Checked by: tests/attack.rs; tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/attack.rs; tests/it/aware.rs, against all worlds of small clusters
 
 use std::collections::HashSet;
 

@@ -22,7 +22,7 @@ pub type NodeId = u32;
 const MAX_DEPTH: u32 = 255;
 
 /// Stands for the parent of a root.
-pub(super) const NONE: NodeId = NodeId::MAX;
+pub(crate) const NONE: NodeId = NodeId::MAX;
 
 /// Records that a thread extends at a time.
 const CHUNK: usize = 4096;
@@ -74,7 +74,7 @@ impl Hierarchy {
     }
 
     /// Completes a hierarchy whose parents have greater ids than their children.
-    pub(super) fn number(n_terms: usize, parents: Vec<NodeId>, labels: Vec<String>) -> Self {
+    pub(crate) fn number(n_terms: usize, parents: Vec<NodeId>, labels: Vec<String>) -> Self {
         let mut hierarchy = Hierarchy {
             n_terms,
             depths: vec![0; parents.len()],

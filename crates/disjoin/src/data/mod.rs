@@ -1,36 +1,26 @@
 //! What are we protecting? Records of terms, coded as integers.
 
 pub mod cell;
-mod cooccurrence;
-pub mod counted;
+pub mod class_counts;
 mod cut;
 mod dictionary;
-mod hierarchy;
+pub(crate) mod hierarchy;
 mod interest;
-pub mod mine;
 mod ordered;
 pub mod partition;
-mod prefixes;
 mod recoding;
-pub mod risk;
 mod support;
 pub mod table;
 mod transactions;
-pub mod utility_loss;
-pub mod words;
 
 pub use cell::Cell;
-pub use cooccurrence::by_cooccurrence;
-pub use counted::Counted;
+pub use class_counts::Counted;
 pub use cut::Cut;
 pub use dictionary::{Dictionary, TermId};
 pub use hierarchy::{Fault, Hierarchy, HierarchyBuilder, NodeId};
 pub use interest::Interest;
-pub use mine::{Itemset, Mining, top_k};
 pub use partition::Partition;
-pub use prefixes::by_prefix;
 pub use recoding::Recoding;
-pub use risk::{Profile, Risk, TableRisk, profile, risk, rows_at_risk, table_risk};
 pub use support::{itemset_supports, supports};
 pub use table::Table;
 pub use transactions::{RecordId, Transactions};

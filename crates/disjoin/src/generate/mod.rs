@@ -10,6 +10,7 @@
 //! Cost:       a window of two blocks per thread is in memory while the window before it is consumed
 //! Checked by: tests in this file
 
+pub mod hierarchies;
 pub mod hospital;
 pub mod people;
 pub mod quest;
@@ -21,6 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+pub use hierarchies::{by_cooccurrence, by_prefix};
 pub use hospital::hospital;
 pub use people::{people, people_csv};
 pub use quest::{quest, quest_blocks};

@@ -6,7 +6,7 @@
 //! Promises:   the total variation between the true joint distribution of the sensitive columns and the product of their
 //!             marginals, in every group: 0 if they are independent there, or there is one column only
 //! Cost:       sorting the rows of each group: combinations that no row has are not looked at
-//! Checked by: `tests/break_merge.rs`, against all combinations
+//! Checked by: `tests/it/break_merge.rs`, against all combinations
 
 use std::cmp::Ordering;
 

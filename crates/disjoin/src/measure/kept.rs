@@ -7,7 +7,7 @@
 //! Paper:      ours; utility sets after spec I
 //! Assumes:    a pair of terms of a record stands together in one chunk at most, as in every release that verifies
 //! Cost:       a pass over the records and over the subrecords
-//! Checked by: tests/utility.rs, against counting pair by pair
+//! Checked by: tests/it/utility.rs, against counting pair by pair
 
 use serde::Serialize;
 

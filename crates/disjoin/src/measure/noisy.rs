@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use super::relative_error::{Error as RelativeError, FIRST, Pairs};
 use super::top_k::{Best, Deviation, deviation, larger};
-use crate::data::{Dataset, Itemset, Mining, TermId, Transactions, itemset_supports, top_k};
+use crate::data::{Dataset, TermId, Transactions, itemset_supports};
+use crate::inspect::{Itemset, Mining, top_k};
 use crate::release::noisy::{Noisy, Rows};
 
 /// A published bag is read as records up to so many of them: what is above cannot come from noise that is worth something.

@@ -3,7 +3,7 @@
 //! Paper:      ours; relative errors with a sanity bound as in Chen et al., PVLDB 4(11), 2011
 //! Assumes:    somebody asks about what is there: a query is a random part of a random record, of 1 to 3 terms
 //! Cost:       the estimates, and the records of the queries' terms in the original
-//! Checked by: tests/measure.rs, against a slow implementation
+//! Checked by: tests/it/measure.rs, against a slow implementation
 
 use rand::RngExt;
 use rand::seq::index;

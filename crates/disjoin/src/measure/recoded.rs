@@ -6,7 +6,7 @@
 //!             the lowest node of the taxonomy that is above all its terms, and for all above that; an itemset with an item below
 //!             is lost. Occurrences that were suppressed count as lost altogether in `ncp_all`
 //! Cost:       mining the original and the release; for the rest a pass over both
-//! Checked by: `tests/recoded.rs`, against a slow implementation
+//! Checked by: `tests/it/recoded.rs`, against a slow implementation
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,10 +14,10 @@ use serde::Serialize;
 use super::queries::{QueryError, ask_with};
 use super::relative_error::{Error as RelativeError, Pairs};
 use super::top_k::{Best, Deviation};
-use crate::data::utility_loss::Loss;
 use crate::data::{Dataset, Hierarchy, RecordId, TermId, Transactions, supports};
 use crate::error::{Error, Place, Result};
 use crate::reconstruct::Spread;
+use crate::release::recoded::utility_loss::Loss;
 use crate::release::recoded::{Block, Recoded, RecodedClaim, Suppression};
 
 /// What to measure, and with how much effort.

@@ -7,7 +7,7 @@
 //!             is left out, `existing` also tells the mean over the pairs that the original has, the same for all
 //!             estimates. The paper's label "10 (re-r5)" is read as re-r10
 //! Cost:       a pass over each reconstruction; for expected supports a pass over the release
-//! Checked by: tests/measure.rs, against a slow implementation
+//! Checked by: tests/it/measure.rs, against a slow implementation
 
 use rayon::prelude::*;
 use serde::Serialize;

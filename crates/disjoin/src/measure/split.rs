@@ -1,6 +1,6 @@
 //! How useful is a split table? What its quasi-identifiers lost, and what is lost of how sensitive values go together.
 //!
-//! Checked by: `tests/break_merge.rs`
+//! Checked by: `tests/it/break_merge.rs`
 
 use serde::Serialize;
 

@@ -5,7 +5,7 @@
 //!             other way: it is in the term chunk of some cluster
 //! Departs:    counts terms with k records or more; "more than k", as printed, on demand
 //! Cost:       a pass over the release
-//! Checked by: tests/measure.rs, against a slow implementation
+//! Checked by: tests/it/measure.rs, against a slow implementation
 
 use serde::Serialize;
 

@@ -6,7 +6,7 @@
 //!             itemset as kept if its support suffices for a place among the K best, ties or not. tKd of expected
 //!             supports is ours
 //! Cost:       mining the original, one reconstruction, the chunks and the expected supports
-//! Checked by: tests/measure.rs, against a slow implementation
+//! Checked by: tests/it/measure.rs, against a slow implementation
 
 use std::collections::HashSet;
 
@@ -14,8 +14,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Options;
-use crate::data::{Dataset, Hierarchy, Itemset, Mining, TermId, Transactions, itemset_supports, supports, top_k};
+use crate::data::{Dataset, Hierarchy, TermId, Transactions, itemset_supports, supports};
 use crate::error::Result;
+use crate::inspect::{Itemset, Mining, top_k};
 use crate::reconstruct::{Model, expectation, to_a_millionth, top_expected};
 
 /// tKd of everything that an analyst may mine instead of the original.

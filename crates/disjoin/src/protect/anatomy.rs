@@ -8,7 +8,7 @@
 //!             smaller than k, are then put together until they hold. Buckets are shuffled once, in the order of their content:
 //!             the groups do not depend on the order of the input. What is drawn must not be guessed: keep the seed
 //! Cost:       O(n log n) for the order of rows and the largest buckets; memory linear in rows
-//! Checked by: `tests/break_merge.rs`: 2,000 random tables, counted anew
+//! Checked by: `tests/it/break_merge.rs`: 2,000 random tables, counted anew
 
 use std::collections::BinaryHeap;
 
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::data::Partition;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result};
-use crate::release::criteria::{Criterion, Judge};
+use crate::release::privacy_models::{Criterion, Judge};
 use crate::release::split::Split;
 
 /// So many rows of a bucket are looked at for one that differs in the other sensitive columns, too.

@@ -9,7 +9,7 @@
 //! Departs:    the paper itself could not be read. Its negative rules are not looked for. Values are what is published: a label
 //!             and a value below it are two. Without a hierarchy, one level leads to `*`; so does the last one of a hierarchy
 //! Cost:       all sets of quasi-identifiers that are frequent enough, grown column by column, times rounds until nothing changes
-//! Checked by: `tests/break_merge.rs`: no rule is left, by counting all of them
+//! Checked by: `tests/it/break_merge.rs`: no rule is left, by counting all of them
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use serde::Serialize;
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, Partition};
 use crate::error::{Error, Result};
-use crate::release::criteria::ROUNDING;
 use crate::release::generalized::{Associations, Generalized};
+use crate::release::privacy_models::ROUNDING;
 
 /// What is published where nothing is told.
 const ANYTHING: &str = "*";

@@ -9,10 +9,10 @@
 //! Departs:    the paper compares neighbouring rows and so needs them sorted, its counter ends one too high, and the last group
 //!             is empty: here rows are found wherever they stand. Groups are numbered by what they show, not by appearance
 //! Cost:       O(n (|QI| + |SA|)), and sorting the groups
-//! Checked by: `tests/break_merge.rs`: tables IX to XII of the paper, and brute force
+//! Checked by: `tests/it/break_merge.rs`: tables IX to XII of the paper, and brute force
 
 use super::tabular::{Params, settle_classes};
-use crate::data::counted::refine;
+use crate::data::class_counts::refine;
 use crate::data::{Partition, Table};
 use crate::error::Result;
 use crate::release::split::Split;

@@ -6,7 +6,7 @@
 //! Assumes:    every class has no row with a set, or k; the criteria of tables see to it
 //! Departs:    the number of occurrences is not told: its proof is for one dataset, not for many classes
 //! Cost:       one disassociation a class, classes in parallel
-//! Checked by: `tests/within.rs`
+//! Checked by: `tests/it/within.rs`
 
 use rayon::prelude::*;
 

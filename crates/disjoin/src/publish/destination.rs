@@ -4,7 +4,7 @@
 //!             not a package of ours is never touched; no temporary folder stays behind an error
 //! Assumes:    one file system below the parent folder, with atomic renames
 //! Cost:       an fsync per file, one per folder
-//! Checked by: tests in this file, and the kill test of disjoin-cli (tests/package.rs)
+//! Checked by: tests in this file, and the kill test of disjoin-cli (tests/it/package.rs)
 //!
 //! A temporary folder is called `.NAME.disjoin-0123456789abcdef.tmp`, beside the target. Its maker holds a lock on it,
 //! which the system releases when the maker dies: that tells leftovers from the folder of a run that is still at work.

@@ -7,12 +7,9 @@ mod custody;
 mod destination;
 mod file;
 mod kept;
-pub mod network_svg;
 mod noisy;
 mod package;
-pub mod plot;
 mod recoded;
-pub mod report;
 mod split;
 mod table;
 

@@ -2,7 +2,7 @@
 //!
 //! Promises:   release/ holds claim.json, data.jsonl and, if the items are listed, universe.txt. custody/ holds what was read, and
 //!             the seed of a demonstration. Runs add reports to both
-//! Checked by: `crates/disjoin-cli/tests/noise.rs`
+//! Checked by: `crates/disjoin-cli/tests/it/noise.rs`
 
 use std::io::Write;
 

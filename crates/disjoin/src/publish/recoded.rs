@@ -2,7 +2,7 @@
 //!
 //! Promises:   release/ holds claim.json and transactions.jsonl, and tells nothing about the order of the input. custody/ holds how
 //!             it was made (custody.json) and which line shows each record (line_of.csv)
-//! Checked by: `tests/recoded.rs`
+//! Checked by: `tests/it/recoded.rs`
 
 use std::path::Path;
 

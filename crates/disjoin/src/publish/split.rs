@@ -3,7 +3,7 @@
 //! Promises:   release/ holds claim.json, quasi.csv and a file for each sensitive column, and tells nothing about the order of
 //!             the input. custody/ holds how it was made (custody.json) and where each row went (class_of.csv)
 //! Cost:       quasi.csv, the sensitive tables and custody are written at the same time
-//! Checked by: `tests/break_merge.rs`
+//! Checked by: `tests/it/break_merge.rs`
 
 use std::io;
 

@@ -3,7 +3,7 @@
 //! Promises:   release/ holds claim.json and data.csv, and tells nothing about the order of the input. custody/ holds how it
 //!             was made (custody.json), where each row went (class_of.csv), and which cells each class shows (mapping.csv)
 //! Cost:       the release and custody are written at the same time
-//! Checked by: `tests/table_release.rs`
+//! Checked by: `tests/it/table_release.rs`
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,9 +21,9 @@ use crate::protect::tabular::{Method, Params};
 use crate::read::rows::{Declared, TableIntake};
 use crate::recipe::{self, table::Splitting};
 use crate::release::class_sets::{self, ClassSets};
-use crate::release::criteria::Criterion;
 use crate::release::generalized::{Associations, DATA, FORM, Generalized, TableClaim, write_field, write_row};
 use crate::release::jsonl::write_number;
+use crate::release::privacy_models::Criterion;
 use crate::release::split;
 
 /// The first line of class_of.csv.

@@ -4,7 +4,7 @@
 //! `data.noun` and its like are WordNet's, `.csv` and `.tsv` are tables, and all others text. A folder stands for the
 //! files in it. Each entry, synset, paragraph or cell is one document.
 //!
-//! Checked by: tests in this file, tests/relatedness.rs
+//! Checked by: tests in this file, tests/it/relatedness.rs
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

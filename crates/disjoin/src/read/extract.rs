@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::data::Dataset;
-use crate::data::words::{is_stop_word, singular};
+use crate::read::words::{is_stop_word, singular};
 
 /// What a word can be in a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

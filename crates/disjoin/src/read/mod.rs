@@ -5,7 +5,6 @@
 
 mod basket;
 mod builder;
-mod columns;
 mod documents;
 pub mod extract;
 mod hierarchy;
@@ -20,8 +19,9 @@ mod recognise;
 pub mod rows;
 mod spmf;
 mod table;
-mod text;
+pub(crate) mod text;
 pub mod wordnet;
+pub mod words;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -36,7 +36,6 @@ use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use builder::Counts;
 
-pub use columns::{Column, Role, columns};
 pub use documents::documents;
 pub use hierarchy::{
     HierarchyStyle, hierarchy, hierarchy_terms, parse_hierarchy, parse_hierarchy_terms, rooted_hierarchy,

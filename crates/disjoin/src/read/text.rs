@@ -14,19 +14,19 @@ use memchr::{memchr, memchr_iter, memchr2};
 use crate::error::{Error, Place, Result};
 
 /// Detection looks at this much of a file.
-pub(super) const HEAD: usize = 64 << 10;
+pub(crate) const HEAD: usize = 64 << 10;
 
 /// What is wrong with a quote that might still be closed.
-pub(super) const UNCLOSED: &str = "a quote is opened and never closed";
+pub(crate) const UNCLOSED: &str = "a quote is opened and never closed";
 
 /// The bytes as text, or an error with the line where they stop being text. A byte order mark is skipped.
-pub(super) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
+pub(crate) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
     let text = validate_part(name, bytes, 0)?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// The same for whole lines of a file that has so many lines before them.
-pub(super) fn validate_part<'a>(name: &str, bytes: &'a [u8], lines: u64) -> Result<&'a str> {
+pub(crate) fn validate_part<'a>(name: &str, bytes: &'a [u8], lines: u64) -> Result<&'a str> {
     let at_line = |offset| Place::line(name, lines + line_of(bytes, offset));
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::input(at_line(error.valid_up_to()), "is not valid UTF-8").with_hint("convert the file to UTF-8")
@@ -51,7 +51,7 @@ pub(super) fn validate_part<'a>(name: &str, bytes: &'a [u8], lines: u64) -> Resu
 }
 
 /// Refuses what cannot separate fields.
-pub(super) fn check_separator(key: &'static str, separator: Option<u8>) -> Result<()> {
+pub(crate) fn check_separator(key: &'static str, separator: Option<u8>) -> Result<()> {
     match separator {
         Some(byte) if byte != b'"' && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t')) => Ok(()),
         None => Ok(()),
@@ -64,7 +64,7 @@ pub(super) fn check_separator(key: &'static str, separator: Option<u8>) -> Resul
 }
 
 /// The beginning of a text for detection: whole lines, unless the first line is longer than that.
-pub(super) fn head(text: &str) -> &str {
+pub(crate) fn head(text: &str) -> &str {
     if text.len() <= HEAD {
         return text;
     }
@@ -73,14 +73,14 @@ pub(super) fn head(text: &str) -> &str {
 }
 
 /// Which of `candidates` stands in most lines outside quotes, the first on a tie; none if none occurs.
-pub(super) fn detect_separator<const N: usize>(text: &str, candidates: [u8; N], multiline: bool) -> Option<u8> {
+pub(crate) fn detect_separator<const N: usize>(text: &str, candidates: [u8; N], multiline: bool) -> Option<u8> {
     let counts = lines_with(text, candidates, multiline);
     let most = counts.iter().copied().max().filter(|&most| most > 0)?;
     counts.iter().position(|&count| count == most).map(|index| candidates[index])
 }
 
 /// In how many lines each of `candidates` stands outside quotes; `multiline` lets a quoted field span lines.
-pub(super) fn lines_with<const N: usize>(text: &str, candidates: [u8; N], multiline: bool) -> [usize; N] {
+pub(crate) fn lines_with<const N: usize>(text: &str, candidates: [u8; N], multiline: bool) -> [usize; N] {
     let mut counts = [0; N];
     let mut in_this_line = [false; N];
     let mut quoted = false;
@@ -112,7 +112,7 @@ pub(super) fn lines_with<const N: usize>(text: &str, candidates: [u8; N], multil
 ///
 /// With the space as separator blanks before a field are skipped as well, so that a run of spaces separates once.
 #[inline]
-pub(super) fn field(
+pub(crate) fn field(
     text: &str,
     at: usize,
     separator: u8,
@@ -179,7 +179,7 @@ fn is_blank(byte: u8, separator: u8) -> bool {
 }
 
 /// Rows of fields, where a quoted field may span lines.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     name: &'a str,
     text: &'a str,
     separator: u8,
@@ -188,22 +188,22 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(name: &'a str, text: &'a str, separator: u8) -> Self {
+    pub(crate) fn new(name: &'a str, text: &'a str, separator: u8) -> Self {
         Self::from_line(name, text, separator, 0)
     }
 
     /// Rows of a part of a file that has so many lines before it.
-    pub(super) fn from_line(name: &'a str, text: &'a str, separator: u8, lines: u64) -> Self {
+    pub(crate) fn from_line(name: &'a str, text: &'a str, separator: u8, lines: u64) -> Self {
         Rows { name, text, separator, at: 0, line: lines }
     }
 
     /// Where the next row begins; may be beyond the end.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// Reads the next row and returns the line it starts in, or none at the end. A blank line is one empty field.
-    pub(super) fn next(&mut self, row: &mut Vec<Cow<'a, str>>) -> Result<Option<u64>> {
+    pub(crate) fn next(&mut self, row: &mut Vec<Cow<'a, str>>) -> Result<Option<u64>> {
         row.clear();
         if self.at >= self.text.len() {
             return Ok(None);
@@ -229,7 +229,7 @@ impl<'a> Rows<'a> {
 }
 
 /// How much of a text is rows that end in it: a quote that is open at the end may be closed by what follows.
-pub(super) fn whole_rows(text: &str, separator: u8) -> usize {
+pub(crate) fn whole_rows(text: &str, separator: u8) -> usize {
     let (mut at, mut end) = (0, 0);
     while at < text.len() {
         match field(text, at, separator, true) {
@@ -248,17 +248,17 @@ pub(super) fn whole_rows(text: &str, separator: u8) -> usize {
 }
 
 /// The error for a quote that is open or misplaced.
-pub(super) fn bad_quote(name: &str, line: u64, problem: &str) -> Error {
+pub(crate) fn bad_quote(name: &str, line: u64, problem: &str) -> Error {
     Error::input(Place::line(name, line), problem).with_hint("inside a quoted field, write a quote twice")
 }
 
 /// Whether a row is a blank line.
-pub(super) fn is_blank_row(row: &[Cow<'_, str>]) -> bool {
+pub(crate) fn is_blank_row(row: &[Cow<'_, str>]) -> bool {
     matches!(row, [only] if only.is_empty())
 }
 
 /// Writes terms with `separator` between them; those that would be read back differently are quoted.
-pub(super) fn write_fields<'a>(
+pub(crate) fn write_fields<'a>(
     terms: impl Iterator<Item = &'a str>,
     separator: u8,
     out: &mut dyn Write,
@@ -288,7 +288,7 @@ fn needs_quotes(term: &str, separator: u8) -> bool {
 }
 
 /// The number, from 1, of the line that holds the byte at `offset`.
-pub(super) fn line_of(bytes: &[u8], offset: usize) -> u64 {
+pub(crate) fn line_of(bytes: &[u8], offset: usize) -> u64 {
     1 + memchr_iter(b'\n', &bytes[..offset.min(bytes.len())]).count() as u64
 }
 

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::text;
-use crate::data::words::singular;
 use crate::error::{Error, Place, Result};
+use crate::read::words::singular;
 
 /// Nouns and what they are kinds of.
 pub struct WordNet {

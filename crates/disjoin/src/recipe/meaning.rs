@@ -1,7 +1,7 @@
 //! The part of `[attack]` that is about what words mean: what is tried against sets whose terms were recoded.
 //!
 //! Promises:   keys are those of the flags of `disjoin attack`, with the same meaning; what other methods do not know is refused
-//! Checked by: tests/recipes.rs, `crates/disjoin-cli/tests/semantic.rs`
+//! Checked by: tests/it/recipes.rs, `crates/disjoin-cli/tests/it/semantic.rs`
 
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 //! The flags of the command line fill the same structure. Errors name flags; [`as_key`] says the same of a recipe.
 //!
 //! Promises:   amounts are what is written, and never rounded; a seed is refused where something is promised
-//! Checked by: tests in this file, and `crates/disjoin-cli/tests/noise.rs`
+//! Checked by: tests in this file, and `crates/disjoin-cli/tests/it/noise.rs`
 
 use std::fmt;
 use std::path::{Path, PathBuf};

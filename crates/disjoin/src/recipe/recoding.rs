@@ -1,7 +1,7 @@
 //! The part of a recipe that is about recoding sets of terms: the methods of `[protect]` other than disassociation.
 //!
 //! Promises:   what a method needs is there, and what it does not know is refused with its key
-//! Checked by: `crates/disjoin-cli/tests/recoding.rs`
+//! Checked by: `crates/disjoin-cli/tests/it/recoding.rs`
 
 use std::path::{Path, PathBuf};
 

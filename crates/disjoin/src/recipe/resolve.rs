@@ -1,7 +1,7 @@
 //! From a recipe as written to one with nothing left open: all defaults, and all checks that need no data.
 //!
 //! Promises:   what is returned can be run; an error names the key, its line if there is a file, and what to write instead
-//! Checked by: tests/recipes.rs
+//! Checked by: tests/it/recipes.rs
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //!
 //! Promises:   every column has the role that somebody gave it: there are no defaults; criteria that mean nothing are refused
 //!             with their key
-//! Checked by: `crates/disjoin-cli/tests/table.rs`
+//! Checked by: `crates/disjoin-cli/tests/it/table.rs`
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use crate::attack::dependency::Options;
 use crate::data::table::Role;
 use crate::error::{Error, Result};
+use crate::knowledge::background::{Estimator, Knowledge};
 use crate::protect::tabular::{Method, Params};
 use crate::read::rows::Declared;
-use crate::reconstruct::background::{Estimator, Knowledge};
-use crate::release::criteria::{Criterion, Distance};
 use crate::release::generalized::Associations;
+use crate::release::privacy_models::{Criterion, Distance};
 
 /// Rows that fit nowhere may be removed up to this share.
 const MOST_REMOVED: f64 = 0.05;

@@ -1,6 +1,6 @@
 //! A first recipe, with a comment for every key, for people to change.
 //!
-//! Checked by: tests/recipes.rs: it is read back, and is what it says the defaults are
+//! Checked by: tests/it/recipes.rs: it is read back, and is what it says the defaults are
 
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //!
 //! Promises:   an error names the key, its line and what to write instead; it never repeats a value, for the list of sensitive
 //!             terms says what somebody wants to hide
-//! Checked by: tests/recipes.rs
+//! Checked by: tests/it/recipes.rs
 
 use std::ops::Range;
 

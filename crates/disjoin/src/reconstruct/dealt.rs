@@ -7,7 +7,7 @@
 //! Departs:    the natural join has a row for each combination; one draw has as many rows as there are people, so that
 //!             whoever counts in it is as unsure as with a table
 //! Cost:       linear in the rows, for each column
-//! Checked by: tests/survive.rs, against all ways to deal
+//! Checked by: tests/it/survive.rs, against all ways to deal
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;

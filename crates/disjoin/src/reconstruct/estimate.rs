@@ -18,7 +18,7 @@
 //! Assumes:    expectation and deviation are those of the placement law, which also allows empty records; where that
 //!             puts the expectation outside the bounds, the nearest bound is reported
 //! Cost:       O(leaves that may hold the itemset's rarest term), times log for the other terms
-//! Checked by: tests/estimate.rs, against all worlds of random releases
+//! Checked by: tests/it/estimate.rs, against all worlds of random releases
 
 use super::kind::Kinds;
 use super::level::{Work, expected_in_leaf};

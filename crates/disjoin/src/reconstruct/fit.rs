@@ -9,7 +9,7 @@
 //! Paper:      terrovitis2012, section 6 (probabilities of placements); the tilt is ours
 //! Promises:   no leaf expects more subrecords of a chunk than it has records
 //! Cost:       O(classes * leaves), times the number of rounds where a tilt is needed
-//! Checked by: tests in this file, tests/estimate.rs
+//! Checked by: tests in this file, tests/it/estimate.rs
 
 use super::model::Class;
 

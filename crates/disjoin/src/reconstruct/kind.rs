@@ -15,7 +15,7 @@
 //!             where the subrecords of each shared chunk may all lie in the same leaves, and the probability for a pair of
 //!             records is approximated elsewhere. In roots with very many kinds of leaves it is rather too large
 //! Cost:       O(kinds) for each leaf, O(kinds^2) for a root
-//! Checked by: tests/estimate.rs, against all worlds
+//! Checked by: tests/it/estimate.rs, against all worlds
 
 use super::model::{Class, Entry, Model, TERM_CHUNK, popcount, popcount_within};
 use super::own::{Own, common_mask, variance};

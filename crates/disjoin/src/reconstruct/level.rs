@@ -3,7 +3,7 @@
 //! Paper:      agrawal1994, which counts candidates in a tree, record by record; here it is leaf by leaf
 //! Promises:   the same as asking for each itemset, up to rounding errors
 //! Cost:       for each leaf, the beginnings of candidates that it may hold
-//! Checked by: tests/estimate.rs, by way of `top_expected`
+//! Checked by: tests/it/estimate.rs, by way of `top_expected`
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -9,16 +9,17 @@
 //! Promises:   exactly the first K itemsets by expected support (descending), length, terms (ascending); supports that
 //!             agree to a millionth are equal
 //! Cost:       a few passes over the release for each length of itemsets
-//! Checked by: tests/estimate.rs, against all itemsets of random releases
+//! Checked by: tests/it/estimate.rs, against all itemsets of random releases
 
 use std::collections::HashMap;
 
 use super::level::level_expectations;
 use super::model::{Bag, Model, TERM_CHUNK};
 use super::pairs::pair_expectations_since;
-use crate::data::mine::Best;
-use crate::data::{Itemset, Mining, TermId};
+use crate::data::TermId;
 use crate::error::{Error, Result};
+use crate::inspect::itemsets::Best;
+use crate::inspect::{Itemset, Mining};
 
 /// More candidates of one length than this are not tried. It can only happen if short itemsets are not wanted.
 const MANY: usize = 4_000_000;

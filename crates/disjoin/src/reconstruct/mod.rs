@@ -13,7 +13,6 @@
 //! transactions.
 
 pub mod aware;
-pub mod background;
 mod dealt;
 mod estimate;
 mod fit;
@@ -21,16 +20,13 @@ mod kind;
 mod level;
 mod mine;
 mod model;
-pub mod network;
 mod own;
 mod pairs;
-pub mod relatedness;
 mod rounding;
 mod sample;
 mod spread;
 mod spread_top;
 
-pub use background::{Beliefs, jensen_shannon};
 pub use dealt::deal;
 pub(crate) use estimate::for_each_leaf;
 pub use estimate::{Estimate, estimate, expectation};

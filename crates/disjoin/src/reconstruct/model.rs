@@ -8,7 +8,7 @@
 //! Paper:      terrovitis2012, section 3 (reconstruction), section 5 (conflicts of Lemma 3)
 //! Promises:   a release that no dataset can have is refused where that shows without search
 //! Cost:       O(leaf, term) pairs; one bit per subrecord and term of a chunk
-//! Checked by: tests/estimate.rs, against worlds that are laid out by other code
+//! Checked by: tests/it/estimate.rs, against worlds that are laid out by other code
 
 use std::ops::Range;
 

@@ -18,7 +18,7 @@
 //! Promises:   both bounds are attained by possible originals of a simple cluster, and enclose those of a leaf of a joint
 //!             one; the moments are exact
 //! Cost:       O(parts)
-//! Checked by: tests/estimate.rs, against all worlds
+//! Checked by: tests/it/estimate.rs, against all worlds
 
 use super::model::{Entry, Model, TERM_CHUNK, popcount};
 

@@ -6,7 +6,7 @@
 //! Paper:      terrovitis2012, section 6; the closed form is ours
 //! Promises:   the same as asking for each pair, up to rounding errors
 //! Cost:       O(leaf, term) pairs of the release, plus the number of pairs of asked terms in each leaf
-//! Checked by: tests/estimate.rs
+//! Checked by: tests/it/estimate.rs
 
 use std::ops::Range;
 

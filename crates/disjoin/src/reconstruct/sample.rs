@@ -9,7 +9,7 @@
 //!             (dependent rounding); placing one after the other, as one would at first, favours late ones' leaves and
 //!             gets stuck
 //! Cost:       O(incidences of the dataset that is drawn)
-//! Checked by: tests/estimate.rs
+//! Checked by: tests/it/estimate.rs
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -7,7 +7,7 @@
 //! Departs:    the deviation is ours: that of independent draws. Terms that were suppressed have an expectation of 0, and may
 //!             be in any record
 //! Cost:       the records of the rarest group, in each block
-//! Checked by: `tests/recoded.rs`, against the original and against counting by definition
+//! Checked by: `tests/it/recoded.rs`, against the original and against counting by definition
 
 use super::Estimate;
 use crate::data::TermId;

@@ -7,12 +7,13 @@
 //! Promises:   exactly the first K itemsets by expected support (descending), length, terms (ascending); supports that agree to a
 //!             millionth are equal
 //! Cost:       for each itemset that is looked at a pass over the different records that show its groups, and one over the terms
-//! Checked by: tests/recoded.rs, against all itemsets of random releases
+//! Checked by: tests/it/recoded.rs, against all itemsets of random releases
 
 use super::spread::Spread;
 use super::to_a_millionth;
-use crate::data::mine::Best;
-use crate::data::{Itemset, Mining, TermId};
+use crate::data::TermId;
+use crate::inspect::itemsets::Best;
+use crate::inspect::{Itemset, Mining};
 
 /// The K itemsets that most records are expected to hold, best first; those that nobody can hold are left out.
 pub fn top_spread(spread: &Spread<'_>, mining: &Mining<'_>) -> Vec<Itemset<f64>> {

@@ -2,7 +2,6 @@
 
 pub mod claim;
 pub mod class_sets;
-pub mod criteria;
 pub mod disassociated;
 pub mod generalized;
 pub mod jsonl;
@@ -11,15 +10,16 @@ pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod privacy_models;
 pub mod recoded;
 pub mod split;
 
 pub use claim::{Claim, CutRule, Promise};
-pub use criteria::{Criterion, Judge};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 pub use generalized::{Generalized, TableClaim};
 pub use noisy::{Noisy, NoisyClaim};
 pub use occurrences::Occurrences;
+pub use privacy_models::{Criterion, Judge};
 pub use recoded::{Recoded, RecodedClaim};
 pub use split::{Split, SplitClaim};
 

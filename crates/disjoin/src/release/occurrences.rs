@@ -6,7 +6,7 @@
 //! Assumes:    the other conditions of `verify` hold, and no term is sensitive
 //! Departs:    the paper tells no total
 //! Cost:       linear in the size of the release
-//! Checked by: tests in this file, tests/occurrences.rs (all worlds of small clusters)
+//! Checked by: tests in this file, tests/it/occurrences.rs (all worlds of small clusters)
 //!
 //! What record chunks and shared chunks hold is *visible*: it is counted in the release. A term of a term chunk is in one
 //! record of its cluster at least, in how many is *hidden*. Whoever knows the total knows the sum H of what is hidden.

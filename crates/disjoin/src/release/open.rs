@@ -3,7 +3,7 @@
 //! Promises:   roots come in the order of the file, members and leaves within them too; a custody map stays valid
 //! Assumes:    nothing about the content: what cannot be represented is an error, the rest is for `verify` to judge
 //! Cost:       the memory of one root, whatever the size of the file
-//! Checked by: tests in this file, tests/verify.rs (jsonl to Parquet and back, byte for byte)
+//! Checked by: tests in this file, tests/it/verify.rs (jsonl to Parquet and back, byte for byte)
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -4,7 +4,7 @@
 //!             error with its row, never a panic
 //! Assumes:    a root fits into memory; a file does not need to
 //! Cost:       one pass; the memory of a row group on writing, of a batch and a root on reading
-//! Checked by: tests in this file (odd shapes; truncated, corrupt and wrong files), tests/verify.rs (jsonl to Parquet
+//! Checked by: tests in this file (odd shapes; truncated, corrupt and wrong files), tests/it/verify.rs (jsonl to Parquet
 //!             and back without a byte changed)
 //!
 //! Three kinds of rows, in this order for each root: a cluster is a `node` row, followed by its chunks and then by its

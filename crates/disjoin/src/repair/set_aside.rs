@@ -12,7 +12,7 @@
 //!             before still knows what it gave away
 //! Departs:    clusters of more than 1024 records, which cannot be analysed, keep their first record chunk only
 //! Cost:       an analysis (`reconstruct::aware`) of a cluster for each time that terms are set aside in it
-//! Checked by: tests/repair.rs
+//! Checked by: tests/it/repair.rs
 //!
 //! Why the conditions of `published` stay. A chunk without some of its terms has the other sets as often as before. A
 //! cluster that changed has a term chunk, so Lemma 2 holds. The cluster has the same terms of its own as before, so shared

@@ -13,7 +13,7 @@
 //!             projection of its original: no claim can be made for it, so this is for the lab
 //! Departs:    deletions that do not lead to the end of their problem are taken back before x moves
 //! Cost:       for each problem a pass over the terms and chunks of its cluster
-//! Checked by: tests/repair.rs
+//! Checked by: tests/it/repair.rs
 //!
 //! Why Lemma 2 stays. A subrecord that loses z still has y, so there are as many as before; a cluster in which a term moved has
 //! a term chunk.

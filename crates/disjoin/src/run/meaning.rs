@@ -1,7 +1,7 @@
 //! What an adversary knows about words, and what he makes of recoded transactions with it.
 //!
 //! Promises:   the attack sees the release and what is known about words; only its judge sees the original
-//! Checked by: tests/semantic.rs, `crates/disjoin-cli/tests/semantic.rs`
+//! Checked by: tests/it/semantic.rs, `crates/disjoin-cli/tests/it/semantic.rs`
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::attack::semantic::summary::{RELEASE, Summary};
 use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
-use crate::recipe::Recipe;
-use crate::recipe::meaning::Meaning;
-use crate::reconstruct::relatedness::{
+use crate::knowledge::relatedness::{
     Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_embeddings, by_records, by_vectors,
 };
+use crate::recipe::Recipe;
+use crate::recipe::meaning::Meaning;
 use crate::release::recoded::Recoded;
 use crate::repair::regroup::{Asked, Regrouped, regroup};
 

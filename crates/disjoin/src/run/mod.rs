@@ -4,7 +4,7 @@
 //! Promises:   the package is written as a whole or not at all, and the old one stays until then; what is written was verified
 //!             and attacked as it is written. Whether the limits hold is told, not enforced: the story says so first
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
-//! Checked by: tests/recipes.rs, crates/disjoin-cli/tests/run.rs
+//! Checked by: tests/it/recipes.rs, crates/disjoin-cli/tests/it/run.rs
 
 pub mod meaning;
 pub mod noisy;
@@ -20,11 +20,11 @@ use serde::Serialize;
 
 use crate::attack::summary::{Choice, Summary, find, likeliest};
 use crate::attack::{self, Knowledge, View};
-use crate::data::{Dataset, risk};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::inspect::risk;
 use crate::measure;
 use crate::protect::disassociation::{self, Params, disassociate_with};
-use crate::publish::report::{Audience, Limit, Round, Story, html, json, markdown};
 use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::{AtMost, OutputFormat, Recipe};
@@ -33,6 +33,7 @@ use crate::release::claim::{Claim, Parameters, Sensitive};
 use crate::release::open::InMemory;
 use crate::release::{Disassociated, Promise};
 use crate::repair;
+use crate::report::{Audience, Limit, Round, Story, html, json, markdown};
 use crate::verify;
 
 /// Runs a recipe and writes its package; `tell` hears of every stage before it begins.

@@ -2,19 +2,19 @@
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Nothing that was
 //!             counted in the data besides decides what is published, nor whether: measures are told inside, and that is all
-//! Checked by: crates/disjoin-cli/tests/noise.rs
+//! Checked by: crates/disjoin-cli/tests/it/noise.rs
 
 use super::{Clock, pages_of};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::measure::measure_noisy;
 use crate::protect::noise::{Known, Made, Source, diffpart, privbasis};
-use crate::publish::report::{NoisyStory, noisy_html, noisy_markdown};
 use crate::publish::{Destination, NoisyPackage};
 use crate::read;
 use crate::recipe::Recipe;
 use crate::recipe::noise::{Method, Noise, as_key};
 use crate::release::noisy::{Noisy, Universe};
+use crate::report::{NoisyStory, noisy_html, noisy_markdown};
 use crate::verify::{NoisyFiles, verify_noisy};
 
 /// Runs the recipe of a noisy release and writes its package; `tell` hears of every stage before it begins.

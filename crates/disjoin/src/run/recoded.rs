@@ -2,18 +2,18 @@
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
-//! Checked by: `tests/recoded.rs`, crates/disjoin-cli/tests/recoding.rs
+//! Checked by: `tests/it/recoded.rs`, crates/disjoin-cli/tests/it/recoding.rs
 
 use super::meaning::{Words, attack_as_asked, mend_as_asked};
 use super::{Clock, Measured, limit, pages_of};
 use crate::attack::semantic::summary::Summary;
-use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId, risk};
+use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId};
 use crate::error::{Error, Result};
+use crate::inspect::risk;
 use crate::measure::{RecodedOptions, RecodedReport, measure_recoded};
 use crate::protect::recoding::{
     AprioriParams, LocalParams, Params, apriori, coat, lra, pcta, suppress, suppress_partially, vpa,
 };
-use crate::publish::report::{Limit, RecodedStory, recoded_html, recoded_markdown};
 use crate::publish::{Destination, RecodedCustody, RecodedPackage};
 use crate::read::policy::{Policy, one_utility_set};
 use crate::read::{self, Intake};
@@ -23,6 +23,7 @@ use crate::release::recoded::{
     Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
 use crate::repair::regroup::Regrouped;
+use crate::report::{Limit, RecodedStory, recoded_html, recoded_markdown};
 use crate::verify::{RecodedTruth, RecodedVerdict, verify_recoded};
 
 /// Recoded transactions with their claim.

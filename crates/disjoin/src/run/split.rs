@@ -2,28 +2,28 @@
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
-//! Checked by: `tests/break_merge.rs`, crates/disjoin-cli/tests/break_merge.rs
+//! Checked by: `tests/it/break_merge.rs`, crates/disjoin-cli/tests/it/break_merge.rs
 
 use super::table::{RISKS, asked, dependencies_of};
 use super::{Clock, limit_if, pages_of};
 use crate::attack::network_breach::of_release;
 use crate::attack::{BreachReport, Surviving, knowledge_breach, network_breach};
-use crate::data::rows_at_risk;
 use crate::data::table::Table;
 use crate::error::{Error, Result};
+use crate::inspect::rows_at_risk;
+use crate::knowledge::background::beliefs;
 use crate::measure::{SplitReport, TableOptions, measure_split};
 use crate::protect::anatomy::{anatomize, anatomy, with_shares};
 use crate::protect::break_merge::{break_merge, identical_rows};
 use crate::protect::tabular::anonymize;
-use crate::publish::report::{Limit, SplitStory, split_html, split_markdown};
 use crate::publish::{Destination, SplitPackage, TableCustody, TableParameters};
 use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::table::Splitting;
 use crate::recipe::{self, Recipe};
-use crate::reconstruct::background::beliefs;
 use crate::reconstruct::deal;
-use crate::release::criteria::Criterion;
+use crate::release::privacy_models::Criterion;
 use crate::release::split::{Split, SplitClaim};
+use crate::report::{Limit, SplitStory, split_html, split_markdown};
 use crate::verify::{SplitBytes, TableTruth, parse_split, verify_split};
 
 /// By which a release is put together again, to see which dependencies are left.

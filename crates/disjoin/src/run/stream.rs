@@ -2,7 +2,7 @@
 //!
 //! Promises:   the package that `run/split.rs` makes of the same table, byte for byte
 //! Cost:       one pass over the file, one over four bytes a row on disk. Memory grows with groups, not with rows
-//! Checked by: `streams_are_what_is_in_memory` in `tests/break_merge.rs`
+//! Checked by: `streams_are_what_is_in_memory` in `tests/it/break_merge.rs`
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -14,7 +14,7 @@ use crate::publish::{CountedPackage, Destination, TableCustody, TableParameters}
 use crate::read::rows::{Renumbered, RowLog, Streamed};
 use crate::recipe;
 use crate::recipe::table::Splitting;
-use crate::release::criteria::Criterion;
+use crate::release::privacy_models::Criterion;
 use crate::release::split::{CountedSplit, SplitClaim};
 
 /// What is told of a package that was made this way.

@@ -2,7 +2,7 @@
 //!
 //! Promises:   rows do not depend on each other, nor on the order in which they are made: a sweep can be stopped and gone on with
 //! Cost:       a run without writing for each recipe
-//! Checked by: tests in this file, crates/disjoin-cli/tests/sweep.rs
+//! Checked by: tests in this file, crates/disjoin-cli/tests/it/sweep.rs
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -2,27 +2,28 @@
 //!
 //! Promises:   the package is written as a whole or not at all; what is written was verified as it is written. Whether the
 //!             limits hold is told, not enforced: the story says so first
-//! Checked by: `crates/disjoin-cli/tests/table.rs`
+//! Checked by: `crates/disjoin-cli/tests/it/table.rs`
 
 use super::{Clock, limit_if, pages_of, parameters};
 use crate::attack::surviving::{Published, Surviving, surviving};
 use crate::attack::{Before, ClassView, Inference, gain, loss, posteriors};
+use crate::data::Partition;
 use crate::data::table::{Role, Table};
-use crate::data::{Partition, rows_at_risk};
 use crate::error::{Error, Result};
+use crate::inspect::rows_at_risk;
+use crate::knowledge::background::{Estimator, Knowledge, beliefs};
 use crate::measure::{TableOptions, measure_table};
 use crate::protect::association_hiding::{Hidden, hide};
 use crate::protect::disassociation::Params as SetParams;
 use crate::protect::tabular::anonymize;
 use crate::protect::within::disassociate_within;
-use crate::publish::report::{Limit, TableStory, Tried, table_html, table_markdown};
 use crate::publish::{Destination, TableCustody, TablePackage, TableParameters};
 use crate::read::rows::{TableIntake, read_table};
 use crate::recipe::{self, Recipe};
-use crate::reconstruct::background::{Estimator, Knowledge, beliefs};
 use crate::release::Promise;
 use crate::release::class_sets::{self, ClassSets};
 use crate::release::generalized::{DATA, Generalized, SetsClaim, TableClaim};
+use crate::report::{Limit, TableStory, Tried, table_html, table_markdown};
 use crate::verify::{SetsVerdict, TableTruth, TableVerdict, parse_table, published_sets, verify_sets_in, verify_table};
 
 /// Posteriors above this are counted: somebody is nearly sure.

@@ -4,7 +4,7 @@
 //! Promises:   every rule with the confidence and the support that are excluded is counted; with the original, that the labels of
 //!             a class can stand for the values of its rows, column by column
 //! Cost:       a pass over all rows for each set of quasi-identifiers
-//! Checked by: `tests/break_merge.rs`
+//! Checked by: `tests/it/break_merge.rs`
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,8 +12,8 @@ use super::TableRule;
 use super::table::{Tally, shows};
 use crate::data::Table;
 use crate::data::table::Column;
-use crate::release::criteria::ROUNDING;
 use crate::release::generalized::Associations;
+use crate::release::privacy_models::ROUNDING;
 
 /// Counts every rule, for every set of quasi-identifiers.
 pub(super) fn check_associations(rules: &Associations, table: &Table, tally: &mut Tally) {

@@ -4,7 +4,7 @@
 //! Promises:   if the verdict holds, the clusters of every class are such as disassociation promises, no cluster reaches beyond
 //!             its class, and every class has no record with a set or at least k
 //! Cost:       that of verifying the clusters
-//! Checked by: `tests/within.rs`
+//! Checked by: `tests/it/within.rs`
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

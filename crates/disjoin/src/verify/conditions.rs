@@ -7,7 +7,7 @@
 //! Departs:    Lemma 2 is asked of every simple cluster by its own record chunks, and a shared chunk with conflicts
 //!             must leave room besides being k-anonymous: with the paper's conditions alone the promise fails
 //! Cost:       near-linear in the size of the root, apart from the anonymity of chunks (`anonymity.rs`)
-//! Checked by: tests/verify.rs (against brute force over possible originals; one broken release for every rule)
+//! Checked by: tests/it/verify.rs (against brute force over possible originals; one broken release for every rule)
 //!
 //! Why this suffices. Let S, |S| <= m, lie in a record r of the simple cluster P, and call a term's *place* the lowest
 //! chunk on the way from P to the root that has it. For each chunk c that has a part of S, k subrecords that may lie in

@@ -6,7 +6,7 @@
 //!             numbers of records, the terms and their supports agree as far as the release tells them
 //! Assumes:    the release's terms carry the ids of the original; unknown ones have ids beyond
 //! Cost:       linear in the release and the original, up to logarithms
-//! Checked by: tests/verify.rs
+//! Checked by: tests/it/verify.rs
 
 use super::rules::{Rule, Tally};
 use crate::data::{Dataset, RecordId, TermId, supports};

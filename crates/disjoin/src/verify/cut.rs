@@ -9,7 +9,7 @@
 //! Departs:    grouping and sharing are not reckoned back (I2); terms of term chunks fill fewer than k records
 //!             each, unless they are sensitive
 //! Cost:       see `reconstruct::aware`
-//! Checked by: tests/verify.rs, tests/aware.rs
+//! Checked by: tests/it/verify.rs, tests/it/aware.rs
 
 use super::rules::{Rule, Tally};
 use crate::data::TermId;

@@ -7,7 +7,7 @@
 //!             originals that are cut as published (`cut.rs`) is the same
 //! Departs:    nothing is promised by k < 2 or m < 1, and such a claim does not hold
 //! Cost:       one pass; the memory of a batch of roots, however large the file; with the original, its dictionary
-//! Checked by: tests/verify.rs: brute force agrees, and every rule is broken once on purpose
+//! Checked by: tests/it/verify.rs: brute force agrees, and every rule is broken once on purpose
 
 mod anonymity;
 mod associations;

@@ -5,9 +5,9 @@
 //! Promises:   if the verdict holds, mechanisms as the ledger lists them give the epsilon and delta that are claimed, together; the
 //!             ledger is that of the method; and claim and data hold no field, file or row that the format does not have
 //! Assumes:    that noise was drawn as the ledger says. Nobody can see that in one release: a single noisy number may be any number.
-//!             `tests/noise.rs` shows it of the program, over many runs
+//!             `tests/it/noise.rs` shows it of the program, over many runs
 //! Cost:       one pass
-//! Checked by: `tests/noise.rs`: `forged_releases_are_refuted`
+//! Checked by: `tests/it/noise.rs`: `forged_releases_are_refuted`
 
 use std::collections::HashSet;
 use std::fmt;

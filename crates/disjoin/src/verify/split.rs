@@ -1,7 +1,7 @@
 //! Does a split table keep its promise? Every group is counted anew from quasi.csv and the sensitive tables; with the original,
 //! every row is looked up.
 //!
-//! Paper:      nadimpalli2014 (the form); the criteria are those of `release/criteria.rs`
+//! Paper:      nadimpalli2014 (the form); the criteria are those of `release/privacy_models.rs`
 //! Promises:   if the verdict holds, groups are numbered as they should be, the counts of every sensitive table add up to their
 //!             rows, lines have no order but that of their content, and every group satisfies every criterion of the claim in
 //!             every sensitive table; with the original also that each group has the rows that custody says, what covers their
@@ -9,7 +9,7 @@
 //! Assumes:    shares no code with `protect`
 //! Departs:    as for generalized tables, a claim without a criterion that can be checked does not hold
 //! Cost:       one pass over each file, and sorting the rows of each group with the original
-//! Checked by: `tests/break_merge.rs`: every rule is broken once on purpose
+//! Checked by: `tests/it/break_merge.rs`: every rule is broken once on purpose
 
 use std::path::Path;
 

@@ -1,14 +1,14 @@
 //! Does a generalized table keep its promise? Every class is counted anew from data.csv; with the original, every row is
 //! looked up.
 //!
-//! Paper:      amiri2016 (k-anonymity and beta-likeness); the criteria are those of `release/criteria.rs`
+//! Paper:      amiri2016 (k-anonymity and beta-likeness); the criteria are those of `release/privacy_models.rs`
 //! Promises:   if the verdict holds, every class of rows that show the same quasi-identifiers satisfies every criterion of
 //!             the claim that a release can show; with the original also that nothing was invented: each class has the rows
 //!             that custody says, cells that cover their values, and exactly their other values
 //! Assumes:    shares no code with `protect`. A limit on beliefs cannot be checked here, and the verdict says so
 //! Departs:    a claim without any criterion that can be checked promises nothing, and does not hold
 //! Cost:       one pass, and the sensitive values of each class; with the original, sorting the rows of each class
-//! Checked by: `tests/table_release.rs`: every rule is broken once on purpose
+//! Checked by: `tests/it/table_release.rs`: every rule is broken once on purpose
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
 use crate::read::rows::{Declared, table_bytes};
 use crate::read::{Format, Options};
-use crate::release::criteria::{Criterion, Judge, Reading};
 use crate::release::generalized::{DATA, PublishedColumn, TableClaim, published_columns, write_row};
+use crate::release::privacy_models::{Criterion, Judge, Reading};
 
 /// How many findings a verdict tells in full.
 const N_FINDINGS: usize = 20;

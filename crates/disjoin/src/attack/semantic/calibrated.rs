@@ -11,7 +11,7 @@
 //! Assumes:    terms that were generalised go with their context as terms that were not; there are enough of the latter,
 //!             or [`learn`] gives nothing
 //! Cost:       as many distances as the tables have, [`MOCKS`] times at least; a regression on a dozen features
-//! Checked by: tests/semantic.rs: beside the redistribution-based attack on generated text, and controls
+//! Checked by: tests/it/semantic.rs: beside the redistribution-based attack on generated text, and controls
 
 use std::collections::HashMap;
 

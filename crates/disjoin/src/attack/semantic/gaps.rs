@@ -10,7 +10,7 @@
 //!             the largest. If all cells of a group shrink alike, so does its bound
 //! Cost:       O(rows + columns) for each elimination, and a pass over each group that comes into question: 1.8 of them for
 //!             each elimination of the grouping-based attack, and 2.1, where 2 are needed, of the redistribution-based one
-//! Checked by: tests/semantic.rs: the literal loops, which sort all groups each time, on random tables with ties
+//! Checked by: tests/it/semantic.rs: the literal loops, which sort all groups each time, on random tables with ties
 
 use std::ops::Range;
 

@@ -10,7 +10,7 @@
 //!             square tables only. Ties go to rows before columns, then to smaller numbers. A group whose largest cell must
 //!             stay is passed over as a whole, as the listing has it
 //! Cost:       as `gaps.rs` for each elimination, where the paper prints O((rows * columns)^2) in all
-//! Checked by: tests in `mod.rs` (figures 4 to 6), tests/semantic.rs: the literal loop on random tables
+//! Checked by: tests in `mod.rs` (figures 4 to 6), tests/it/semantic.rs: the literal loop on random tables
 
 use super::gaps::Gaps;
 use super::{Step, Table, Trace};

@@ -6,7 +6,7 @@
 //! Assumes:    rows of the original are those of the release, in the same order; of a release with several recodings, that its
 //!             custody tells whose record is where
 //! Cost:       a look-up for each cell
-//! Checked by: tests in this file (figure 2), tests/semantic.rs, which counts by definition where there are several recodings
+//! Checked by: tests in this file (figure 2), tests/it/semantic.rs, which counts by definition where there are several recodings
 
 use std::collections::HashMap;
 

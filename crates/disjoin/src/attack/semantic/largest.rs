@@ -5,7 +5,7 @@
 //! Assumes:    distances of different contexts and members can be compared
 //! Departs:    ties by row, then column; a table of one row or one column has nothing that can go
 //! Cost:       a pass over the cells
-//! Checked by: tests in `mod.rs` (figure 4), tests/semantic.rs
+//! Checked by: tests in `mod.rs` (figure 4), tests/it/semantic.rs
 
 use super::{Step, Table, Trace};
 

@@ -6,7 +6,7 @@
 //! Departs:    the paper does not say how likely a member is eliminated: one half. If all of a record would go, one that is
 //!             drawn stays
 //! Cost:       one draw a cell
-//! Checked by: tests/semantic.rs
+//! Checked by: tests/it/semantic.rs
 
 use rand::RngExt;
 

@@ -9,7 +9,7 @@
 //! Departs:    of an item in more records than [`Options::rows`], so many are looked at, evenly spread: a sample is enough to
 //!             know how often an attack is right, and the attacks would take days on all
 //! Cost:       that of the methods, for each pair
-//! Checked by: tests/semantic.rs, against tables and counts by definition
+//! Checked by: tests/it/semantic.rs, against tables and counts by definition
 
 use super::calibrated::{calibrated, learn_from};
 use super::{Coverage, Distance, GroupTable, METHODS, Method, Trace, View, eliminate, tables_of_rows};

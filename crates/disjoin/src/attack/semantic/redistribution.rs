@@ -8,7 +8,7 @@
 //!             four readings the only one that ends in figure 9. If nothing is below the gap but the cell itself, all that
 //!             is left shares its weight, unknown ones too
 //! Cost:       as `gaps.rs` for each elimination
-//! Checked by: tests in `mod.rs` (figures 8 and 9), tests/semantic.rs: the literal loop on random tables
+//! Checked by: tests in `mod.rs` (figures 8 and 9), tests/it/semantic.rs: the literal loop on random tables
 
 use super::gaps::Gaps;
 use super::{Step, Table, Trace};

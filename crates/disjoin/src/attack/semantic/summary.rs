@@ -1,13 +1,13 @@
 //! What is told of the attacks on generalised sets: how much each claims, and beside the original whether that is more than luck.
 //!
 //! Promises:   without a truth nothing depends on the original; no term is told
-//! Checked by: tests/semantic.rs, `crates/disjoin-cli/tests/semantic.rs`
+//! Checked by: tests/it/semantic.rs, `crates/disjoin-cli/tests/it/semantic.rs`
 
 use serde::Serialize;
 
 use super::judge::{Score, Truth, judge};
 use super::{Attacked, Coverage, Method};
-use crate::reconstruct::relatedness::Known;
+use crate::knowledge::relatedness::Known;
 
 /// Where distances come from that everybody has who has the release.
 pub const RELEASE: &str = "the release itself";

@@ -8,7 +8,7 @@
 //! Departs:    a distance that nobody knows stays unknown: it is left out of means, and its cell is never eliminated. Where
 //!             only some contextual items are wanted, the rarest are taken, ties by number: the paper takes some
 //! Cost:       rows * contextual items * members distances
-//! Checked by: tests in this file, tests/semantic.rs
+//! Checked by: tests in this file, tests/it/semantic.rs
 
 use crate::data::{RecordId, TermId, Transactions};
 

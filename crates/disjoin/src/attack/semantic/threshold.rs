@@ -6,7 +6,7 @@
 //! Departs:    the threshold is the mean of all cells, which shao2017 calls average-based without a formula. If all members
 //!             of a record would go, the nearest stays; ties by column
 //! Cost:       two passes over the cells
-//! Checked by: tests in `mod.rs` (figure 4), tests/semantic.rs
+//! Checked by: tests in `mod.rs` (figure 4), tests/it/semantic.rs
 
 use super::{Step, Table, Trace};
 

@@ -6,7 +6,7 @@
 //! Departs:    reconstructed from one sentence: GBA without groups, down to the mean of the initial weighted distances.
 //!             Weights of rows use the number of columns, as in `group.rs`
 //! Cost:       a pass over a row for each elimination, and over those rows whose largest distance became smaller
-//! Checked by: tests in `mod.rs` (figure 4), tests/semantic.rs: the literal loop on random tables
+//! Checked by: tests in `mod.rs` (figure 4), tests/it/semantic.rs: the literal loop on random tables
 
 use super::group::shrunk;
 use super::{Step, Table, Trace};

@@ -5,7 +5,7 @@
 //! Assumes:    every row is in a class or removed
 //! Departs:    all columns weigh the same
 //! Cost:       linear in rows and columns; RGCP and queries as said in their files
-//! Checked by: tests/table_metrics.rs, against slow definitions
+//! Checked by: tests/it/table_metrics.rs, against slow definitions
 //!
 //! All sums are over classes G of |G| rows, of d quasi-identifiers a and n rows:
 //!

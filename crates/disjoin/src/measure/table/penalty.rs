@@ -6,7 +6,7 @@
 //!             by rounding alone count as the same. If there is no class, the row is lost in full
 //! Cost:       rows with the same quasi-identifiers once; for each, one comparison a class, which ends at the first column
 //!             that makes it worse than the best so far, and one union for each different cell of a column
-//! Checked by: tests/table_metrics.rs, against unions of classes and rows
+//! Checked by: tests/it/table_metrics.rs, against unions of classes and rows
 //!
 //! RGCP = ( sum over G of |G| NCP(G) + sum over removed r of NCP(G*(r) u {r}) ) / (d n); with `own`, NCP(G*(r)) instead.
 

@@ -7,7 +7,7 @@
 //! Departs:    queries are drawn around random rows, so that few are about nobody; those about too few rows are drawn again,
 //!             up to [`ROUNDS`] times as many as asked for
 //! Cost:       a pass over the rows a query, all queries side by side, and one over the classes
-//! Checked by: tests/table_metrics.rs, against slow definitions
+//! Checked by: tests/it/table_metrics.rs, against slow definitions
 //!
 //! A query counts rows with first_a <= value_a <= last_a for two or three columns a; of words first_a = last_a. Its estimate is
 //! the sum over G of |G| times the product of shares of G's cells, its error |truth - estimate| / truth.

@@ -18,7 +18,7 @@
 //!             or by k of them
 //! Assumes:    nothing
 //! Cost:       a few passes over the records' sets of at most m candidates, of which there are as few as it takes (`most_sets`)
-//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
+//! Checked by: tests in this file, tests/it/guarantee.rs, tests/it/layered.rs
 
 use std::collections::HashMap;
 

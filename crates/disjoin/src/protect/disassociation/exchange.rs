@@ -17,7 +17,7 @@
 //! Assumes:    nothing
 //! Cost:       O(L (r + k)) for L incidences and r clusters in a run, of which there are at most 20 or so; runs are done
 //!             in parallel, and nothing depends on the number of threads
-//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
+//! Checked by: tests in this file, tests/it/guarantee.rs, tests/it/layered.rs
 
 use rayon::prelude::*;
 

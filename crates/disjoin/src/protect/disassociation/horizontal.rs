@@ -9,7 +9,7 @@
 //!             merged with the more similar neighbour, because no set of terms can occur k times in fewer records
 //! Cost:       O(L * d) for L incidences and d nested "with" splits (3 to 6 in practice): a whole chain of "without"
 //!             splits is done on one inverted list, each record leaving it once
-//! Checked by: tests in this file (spec K 3, and a literal recursion on random data), tests/guarantee.rs
+//! Checked by: tests in this file (spec K 3, and a literal recursion on random data), tests/it/guarantee.rs
 
 use std::collections::BinaryHeap;
 use std::sync::Mutex;

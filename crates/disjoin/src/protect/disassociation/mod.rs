@@ -8,7 +8,7 @@
 //!             with conflicts must also leave room (`refine`); `paper_literal` turns these off, and then nothing is
 //!             promised. Subrecords are published in canonical order, not shuffled: a sorted bag has no order to leak.
 //! Cost:       near-linear in the number of (record, term) incidences; clusters are cut in parallel
-//! Checked by: tests in these files (the paper's examples), tests/guarantee.rs (brute force over possible originals)
+//! Checked by: tests in these files (the paper's examples), tests/it/guarantee.rs (brute force over possible originals)
 
 mod attempts;
 mod common;

@@ -11,7 +11,7 @@
 //! Departs:    the cut is not steered. Offering a term first to a chunk with a term of its set changed nothing in ten
 //!             releases (lab/grouping.md), and those who reckon the cut back would have to be told the sets
 //! Cost:       linear in the number of terms and in the sets' lengths
-//! Checked by: tests in this file, tests/utility.rs
+//! Checked by: tests in this file, tests/it/utility.rs
 
 use super::Params;
 use crate::data::TermId;

@@ -16,7 +16,7 @@
 //!             (6) orderings end when hardly any joins are made (`STOP_BELOW`), not when none is: the last joins are a
 //!             few in a thousand and would take half of the time.
 //! Cost:       rounds * (total length of term chunks); the number of rounds grows with its logarithm in practice
-//! Checked by: tests in this file (figure 3; Lemma 3 counterexample), tests/guarantee.rs, tests/oracle.rs
+//! Checked by: tests in this file (figure 3; Lemma 3 counterexample), tests/it/guarantee.rs, tests/it/oracle.rs
 //!
 //! Why Guarantee 1 holds. Let S, |S| <= m, lie in an original record r of leaf P. Each term of S belongs to one place
 //! on the path from P to the root: a record chunk or the term chunk of P, or a shared chunk of an ancestor. Take a part

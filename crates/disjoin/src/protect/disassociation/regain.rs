@@ -10,7 +10,7 @@
 //! Promises:   a partition of the same records into clusters of at least k
 //! Assumes:    no cluster below k
 //! Cost:       O(L) for L incidences, and for each term that is regained its holders times the size of a cluster
-//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
+//! Checked by: tests in this file, tests/it/guarantee.rs, tests/it/layered.rs
 
 use super::similar::{Alike, Holders};
 use super::{Partition, horizontal};

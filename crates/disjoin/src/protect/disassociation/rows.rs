@@ -3,7 +3,7 @@
 //! Paper:      terrovitis2012, section 3 (k^m-anonymity of a chunk), section 5 (k-anonymity in Property 1)
 //! Assumes:    at most a few hundred rows, so that a mask is a few words
 //! Cost:       a test of a pair of terms is one AND and one popcount for every 64 rows
-//! Checked by: tests in this file against counting by hand, tests/guarantee.rs
+//! Checked by: tests in this file against counting by hand, tests/it/guarantee.rs
 
 use crate::data::TermId;
 use crate::release::Chunk;

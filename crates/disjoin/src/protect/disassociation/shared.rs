@@ -7,7 +7,7 @@
 //! Departs:    the condition on room is ours; `refine` says why it is needed
 //! Cost:       O(E + P) for E incidences and P pairs of incidences in one row, plus the greedy's O(v t) for t terms
 //!             in v chunks; with m > 2 also the sets of more than two terms that occur at least k times
-//! Checked by: tests in this file (against the definitions, on random bags), tests/guarantee.rs
+//! Checked by: tests in this file (against the definitions, on random bags), tests/it/guarantee.rs
 
 use super::rows::greedy_chunks;
 use crate::data::TermId;

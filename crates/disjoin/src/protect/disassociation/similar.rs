@@ -19,7 +19,7 @@
 //! Assumes:    at least k records
 //! Cost:       O(L log n) for rescue and regions with L incidences; filling a region of r records compares r/k seeds with at
 //!             most r records k times: O(L r) in all, and r is bounded. Regions are filled in parallel
-//! Checked by: tests in this file, tests/guarantee.rs, tests/layered.rs
+//! Checked by: tests in this file, tests/it/guarantee.rs, tests/it/layered.rs
 
 use rayon::prelude::*;
 

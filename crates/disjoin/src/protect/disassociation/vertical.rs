@@ -10,7 +10,7 @@
 //! Departs:    ties go to the term whose text sorts first, an order that everybody knows and that does not depend on the
 //!             order of the records; of equally rare terms the repair moves the last one
 //! Cost:       O(v t |T| s/64) for v chunks, t frequent terms, |T| terms of a chunk and s records, with m = 2
-//! Checked by: tests in this file (spec K 1, 2 and 4), tests/guarantee.rs, tests/aware.rs
+//! Checked by: tests in this file (spec K 1, 2 and 4), tests/it/guarantee.rs, tests/it/aware.rs
 
 use rand::RngExt;
 use rayon::prelude::*;

@@ -9,7 +9,7 @@
 //!             whole units of 10^-12, rounded down; what is left over goes to the last counts. Thresholds that would let empty parts
 //!             multiply without end are refused. Items are in the order of their texts or numbers, never in that of the data
 //! Cost:       (records) x (inner nodes above their items), and 2^fan-out draws for each part that is split
-//! Checked by: tests in this file; `tests/noise.rs`: `diffpart_keeps_its_epsilon_and_half_the_noise_does_not`
+//! Checked by: tests in this file; `tests/it/noise.rs`: `diffpart_keeps_its_epsilon_and_half_the_noise_does_not`
 //!
 //! # Why the budget is kept
 //!

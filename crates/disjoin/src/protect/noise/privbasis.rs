@@ -9,7 +9,7 @@
 //!             number of bases, the limit being drawn; the count of records with no item of a basis is not taken. The approximate
 //!             accounting is ours
 //! Cost:       mining the best 1.1 K itemsets once; a few passes over the records; 2^12 counts a basis at most
-//! Checked by: tests in this file (sensitivities by brute force); `tests/noise.rs`: `privbasis_keeps_its_epsilon_and_half_the_noise_does_not`
+//! Checked by: tests in this file (sensitivities by brute force); `tests/it/noise.rs`: `privbasis_keeps_its_epsilon_and_half_the_noise_does_not`
 //!
 //! # Why the budget is kept
 //!
@@ -41,8 +41,9 @@ use std::collections::HashMap;
 use super::bases::{LONGEST, bases, mean_deviation, merge, share};
 use super::counts::{Data, add_supersets};
 use super::{Known, Ledger, Made, Source};
-use crate::data::{Mining, TermId, supports, top_k};
+use crate::data::{TermId, supports};
 use crate::error::{Error, Result};
+use crate::inspect::{Mining, top_k};
 use crate::release::noisy::{Accounting, Amount, Mechanism, NoiseParameters, Noisy, NoisyClaim, Row, Rows};
 
 /// Up to how many items one basis for all is best.

@@ -11,7 +11,7 @@
 //!             what others were made for
 //! Cost:       as many steps as records have sets of up to m nodes, for each level; memory linear in the occurrences
 //!             times the levels of the hierarchy
-//! Checked by: tests/apriori.rs: all sets counted, the loop word by word, all cuts of small hierarchies
+//! Checked by: tests/it/apriori.rs: all sets counted, the loop word by word, all cuts of small hierarchies
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

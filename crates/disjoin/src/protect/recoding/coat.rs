@@ -5,7 +5,7 @@
 //! Assumes:    as `constrained.rs`
 //! Departs:    as `constrained.rs`; and where no merge of the rarest group can help, the next rarest is generalised
 //! Cost:       for each merge a pass over the records that hold the rarest group
-//! Checked by: tests/constrained.rs
+//! Checked by: tests/it/constrained.rs
 
 use crate::data::Transactions;
 use crate::error::Result;

@@ -18,7 +18,7 @@
 //!             that a refusal can say which share is needed
 //! Cost:       for each merge a pass over the records that hold the groups in question, and the supports, counted up to
 //!             k, of the constraints not yet satisfied that they are in
-//! Checked by: tests/constrained.rs: an oracle on random data, and all recodings on small data
+//! Checked by: tests/it/constrained.rs: an oracle on random data, and all recodings on small data
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -28,8 +28,8 @@ use crate::data::{RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
 
 use crate::data::Recoding;
-use crate::data::utility_loss::{self, Loss, UtilityLoss};
 use crate::read::policy::Policy;
+use crate::release::recoded::utility_loss::{self, Loss, UtilityLoss};
 
 /// More parts of constraints than this are not a policy but a mistake, and would not fit into memory.
 const MAX_PARTS: u64 = 1 << 22;

@@ -10,7 +10,7 @@
 //! Assumes:    the adversary knows at most m terms of a person, and only terms that the person has
 //! Departs:    bits are ordered by support, the most frequent term first, which the paper may leave open
 //! Cost:       a sort of the records, and for each block that of `apriori`; blocks are made on all cores
-//! Checked by: tests/apriori.rs: all sets of each block counted; the order against Gray codes, in this file
+//! Checked by: tests/it/apriori.rs: all sets of each block counted; the order against Gray codes, in this file
 
 use std::cmp::{Ordering, Reverse};
 

@@ -9,14 +9,14 @@
 //! Departs:    as `constrained.rs`; the order of constraints and the suppression, which the listing of CBA does not
 //!             show, are those of COAT
 //! Cost:       for each merge a pass over the records that hold any group of the constraint
-//! Checked by: tests/constrained.rs
+//! Checked by: tests/it/constrained.rs
 
 use crate::data::Transactions;
 use crate::error::Result;
 
 use super::constrained::{GroupId, Groups, Outcome, Params, protect};
-use crate::data::utility_loss::Loss;
 use crate::read::policy::Policy;
+use crate::release::recoded::utility_loss::Loss;
 
 /// Generalises and suppresses terms until the records satisfy a policy.
 ///

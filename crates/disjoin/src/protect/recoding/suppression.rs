@@ -10,7 +10,7 @@
 //! Departs:    partial deletion lists the violated itemsets anew after a level that had some, not after each term
 //! Cost:       for each pass as many steps as records have itemsets of the level's size, on all cores; memory for the
 //!             violated itemsets of one level. Partial deletion makes passes until one finds nothing
-//! Checked by: tests/suppression.rs: all itemsets counted on random data; greedy order by hand in this file
+//! Checked by: tests/it/suppression.rs: all itemsets counted on random data; greedy order by hand in this file
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

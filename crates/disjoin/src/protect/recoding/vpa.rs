@@ -9,7 +9,7 @@
 //! Departs:    what no generalisation within its part mends is left to the last pass, at the end of which
 //!             generalisations that are not needed are taken back
 //! Cost:       that of `apriori` on each part, on all cores, and once more on the generalised records
-//! Checked by: tests/apriori.rs: all sets counted
+//! Checked by: tests/it/apriori.rs: all sets counted
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 
 use super::Problem;
-use crate::reconstruct::background::{Beliefs, jensen_shannon};
+use crate::knowledge::background::{Beliefs, jensen_shannon};
 
 /// The most different beliefs of which all pairs are compared: 64 MB of distances.
 const MOST_POINTS: usize = 4096;

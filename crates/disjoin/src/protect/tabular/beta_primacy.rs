@@ -19,7 +19,7 @@
 //!             side of every cut: such rows are left over, at a price, or the largest class of a cluster could never be cut. A cut
 //!             must pay (`WORTH`). Plain cuts at the median are not tried: they tell more
 //! Cost:       O(n log n) for each level of cuts and column
-//! Checked by: tests/background.rs; tests in this file
+//! Checked by: tests/it/background.rs; tests in this file
 
 use rayon::prelude::*;
 
@@ -28,8 +28,8 @@ use super::{Problem, agglomerate};
 use crate::data::Partition;
 use crate::data::table::Column;
 use crate::error::Result;
-use crate::reconstruct::background::Metric;
-use crate::release::criteria::ROUNDING;
+use crate::knowledge::background::Metric;
+use crate::release::privacy_models::ROUNDING;
 
 /// Draws are repeated so often at most; what then fails is settled later.
 const ROUNDS: usize = 100;

@@ -9,7 +9,7 @@
 //!             are merged with their neighbours along the curve. Where beliefs must agree, rows about which they do are put
 //!             into classes among themselves, and rows of buckets that are too many there are left out
 //! Cost:       O(values^2) for buckets, O(n log n) to sort, and O(n / size of a class) moves of what is left of each bucket
-//! Checked by: tests in this file, on the numbers of the authors' program and all ways to bucketize; and `tests/tabular.rs`
+//! Checked by: tests in this file, on the numbers of the authors' program and all ways to bucketize; and `tests/it/tabular.rs`
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -19,7 +19,7 @@ use super::mdav::gather;
 use super::{Problem, curve};
 use crate::data::Partition;
 use crate::error::{Error, Result};
-use crate::release::criteria::{Criterion, ROUNDING};
+use crate::release::privacy_models::{Criterion, ROUNDING};
 
 /// Values that are told apart by nobody: their codes, and the greatest share of a class that they may have together.
 #[derive(Debug, Clone, PartialEq)]
@@ -198,7 +198,7 @@ mod tests {
     use super::super::{Method, Params};
     use super::*;
     use crate::data::table::{Column, Role, Table};
-    use crate::release::criteria::likeness_cap;
+    use crate::release::privacy_models::likeness_cap;
 
     const COUNTS: [u32; 5] = [5, 10, 15, 30, 40];
 

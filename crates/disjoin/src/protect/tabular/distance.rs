@@ -16,7 +16,7 @@ use super::Problem;
 use super::agglomerate::is_within;
 use crate::data::table::{Column, Domain};
 use crate::data::{Hierarchy, NodeId};
-use crate::reconstruct::background::jensen_shannon;
+use crate::knowledge::background::jensen_shannon;
 
 /// Rows whose distances a thread computes at a time.
 const CHUNK: usize = 4096;
@@ -279,8 +279,8 @@ mod tests {
     use super::super::{Method, Params};
     use super::*;
     use crate::data::table::{Role, Table};
-    use crate::reconstruct::background::Beliefs;
-    use crate::release::criteria::Criterion;
+    use crate::knowledge::background::Beliefs;
+    use crate::release::privacy_models::Criterion;
 
     fn params(criteria: Vec<Criterion>) -> Params {
         Params { method: Method::Mdav, criteria, most_removed: 0.0, seed: 0 }

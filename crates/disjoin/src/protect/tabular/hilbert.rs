@@ -6,13 +6,13 @@
 //!             `settle`, which merges it if that is possible. In the paper its rows are removed
 //! Cost:       O(n log n) and one look at each row that is left for every class; one comparison of beliefs for each class, each
 //!             belief that is offered to it and each in it
-//! Checked by: tests in this file and `tests/tabular.rs`
+//! Checked by: tests in this file and `tests/it/tabular.rs`
 
 use super::mdav::gather;
 use super::{Problem, curve};
 use crate::data::Partition;
 use crate::error::Result;
-use crate::reconstruct::background::{Beliefs, jensen_shannon};
+use crate::knowledge::background::{Beliefs, jensen_shannon};
 
 /// The finest grid; more says nothing about who is near to whom.
 const MOST_BITS: u32 = 16;
@@ -103,7 +103,7 @@ mod tests {
     use super::super::{Method, Params};
     use super::*;
     use crate::data::table::{Column, Role, Table};
-    use crate::release::criteria::Criterion;
+    use crate::release::privacy_models::Criterion;
 
     #[test]
     fn rows_that_do_not_agree_are_offered_to_the_next_class() {

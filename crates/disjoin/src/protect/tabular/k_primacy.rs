@@ -10,7 +10,7 @@
 //!             fail, and what is removed moves these shares for all others. By how much criteria fail is summed up over values and criteria: the greatest alone does not move where two values
 //!             are as frequent. Swaps look at the nearest 512 rows, or 16k
 //! Cost:       O(n^2 / k) distances in each cluster, a column at a time
-//! Checked by: tests/background.rs
+//! Checked by: tests/it/background.rs
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ use super::beta_primacy::{self, Drawn};
 use super::trim::place;
 use crate::data::Partition;
 use crate::error::Result;
-use crate::reconstruct::background::Metric;
-use crate::release::criteria::{Criterion, Histogram};
+use crate::knowledge::background::Metric;
+use crate::release::privacy_models::{Criterion, Histogram};
 
 /// Rows that swaps look at, at least; and how many times k.
 const NEAREST: usize = 512;

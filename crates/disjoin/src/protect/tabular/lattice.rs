@@ -8,7 +8,7 @@
 //!             down step by step
 //! Cost:       for each combination with a lower bound on its loss that is less than the loss of the best, one look at the
 //!             distinct rows; on all cores
-//! Checked by: tests in this file, against all combinations, and `tests/tabular.rs`
+//! Checked by: tests in this file, against all combinations, and `tests/it/tabular.rs`
 //!
 //! What a combination would lose if nothing were removed bounds from below what it loses, and what all above it lose. So
 //! combinations are looked at in the order of that bound, and the search ends when it reaches the loss of the best.
@@ -25,7 +25,7 @@ use crate::data::partition::at_level;
 use crate::data::table::Column;
 use crate::data::{Cell, Partition};
 use crate::error::Result;
-use crate::release::criteria::Judge;
+use crate::release::privacy_models::Judge;
 
 /// The most cells of distinct rows that are looked at.
 const MOST_WORK: u64 = 1 << 34;
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
     use crate::data::Hierarchy;
     use crate::data::table::{Role, Table};
-    use crate::release::criteria::Criterion;
+    use crate::release::privacy_models::Criterion;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

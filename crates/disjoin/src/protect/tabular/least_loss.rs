@@ -7,7 +7,7 @@
 //!             Adult (k 5) the loss is .016 instead of .05 to .12, with beta-likeness 1 it is .15 where ARX has .48
 //! Cost:       O(d n) a level of cuts, on all cores; as many levels as a balanced tree has, unless values are very uneven. Where
 //!             size and different values decide, nothing is counted: a few rows at the ends of a column show where it can be cut
-//! Checked by: `tests/tabular.rs`, and `nothing_has_to_be_counted_for_different_values` in this file
+//! Checked by: `tests/it/tabular.rs`, and `nothing_has_to_be_counted_for_different_values` in this file
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ use super::trim::{fitting, place, trim};
 use super::{Problem, peel};
 use crate::data::Partition;
 use crate::error::Result;
-use crate::release::criteria::{Histogram, Judge, are_different, see};
+use crate::release::privacy_models::{Histogram, Judge, are_different, see};
 
 /// So many places to cut are looked at in a column, at quantiles if there are more.
 const MOST_PLACES: usize = 255;
@@ -538,7 +538,7 @@ mod tests {
     use super::*;
     use crate::data::Hierarchy;
     use crate::data::table::{Column, Role, Table};
-    use crate::release::criteria::Criterion;
+    use crate::release::privacy_models::Criterion;
     use rand::{RngExt, SeedableRng};
 
     /// The same cuts with counts of all sensitive values at every place.

@@ -6,14 +6,14 @@
 //!             still fails one is merged with its nearest (as soria_comas.rs does), or goes on until it holds (the sort).
 //!             Where beliefs must agree, rows about which they do are grouped among themselves
 //! Cost:       MDAV: O(n^2 / k) look-ups a column, on all cores; the sort: O(n log n)
-//! Checked by: tests in this file, against MDAV word by word, and `tests/tabular.rs`
+//! Checked by: tests in this file, against MDAV word by word, and `tests/it/tabular.rs`
 
 use super::Problem;
 use super::distance::{Space, agreeing};
 use super::soria_comas::merge_failing;
 use crate::data::Partition;
 use crate::error::Result;
-use crate::release::criteria::{Criterion, ROUNDING};
+use crate::release::privacy_models::{Criterion, ROUNDING};
 
 /// Up to so many nearest rows are kept in order while distances are read; more are selected afterwards.
 const FEW: usize = 32;
@@ -186,7 +186,7 @@ mod tests {
     use super::super::{Method, Params};
     use super::*;
     use crate::data::table::{Column, Role, Table};
-    use crate::release::criteria::Criterion;
+    use crate::release::privacy_models::Criterion;
     use rand::{RngExt, SeedableRng};
 
     /// MDAV as it is written: plain squares, every distance anew.

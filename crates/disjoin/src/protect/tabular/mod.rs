@@ -4,7 +4,7 @@
 //!             nowhere are removed, and no more of them than was allowed
 //! Departs:    whatever a method makes is looked at once more (`settle`): a class that fails because removals moved the overall
 //!             shares is merged or removed, also where a paper stops
-//! Checked by: `tests/tabular.rs`
+//! Checked by: `tests/it/tabular.rs`
 
 mod agglomerate;
 mod beta_primacy;
@@ -31,8 +31,8 @@ use self::extent::{Boxes, Shape};
 use crate::data::Partition;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result};
-use crate::reconstruct::background::Beliefs;
-use crate::release::criteria::{Criterion, Judge};
+use crate::knowledge::background::Beliefs;
+use crate::release::privacy_models::{Criterion, Judge};
 pub use settle_counts::{Taken, settle_counts};
 
 /// A way to put rows into classes.

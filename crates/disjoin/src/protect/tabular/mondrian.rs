@@ -4,7 +4,7 @@
 //! Promises:   every class satisfies the criteria, if all rows as one class do
 //! Departs:    words without a hierarchy have no order: they are cut in order of frequency. Missing values come last
 //! Cost:       O(d n) a level, n log n for the order within a column; both parts are cut at the same time
-//! Checked by: `tests/tabular.rs`, `the_median_parts_a_table_by_hand` in this file
+//! Checked by: `tests/it/tabular.rs`, `the_median_parts_a_table_by_hand` in this file
 
 use super::extent::{Boxes, Extent, Shape};
 use super::{Problem, agglomerate};
@@ -109,7 +109,7 @@ mod tests {
     use super::super::{Method, Params, anonymize};
     use crate::data::Table;
     use crate::data::table::{Column, Role};
-    use crate::release::criteria::Criterion;
+    use crate::release::privacy_models::Criterion;
 
     #[test]
     fn the_median_parts_a_table_by_hand() {

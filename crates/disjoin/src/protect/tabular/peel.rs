@@ -6,7 +6,7 @@
 //!             its level
 //! Departs:    classes are told by a hash of their values: rows that collide share a class, which loses more and harms nobody
 //! Cost:       O(d rest) a level visited, `rest` being the rows without a class so far; the number of levels is bounded
-//! Checked by: `tests/tabular.rs`
+//! Checked by: `tests/it/tabular.rs`
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::hash::BuildHasher;

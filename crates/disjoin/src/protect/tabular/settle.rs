@@ -6,7 +6,7 @@
 //!             sees the published rows only, and the shares of all would tell what the removed ones were. Of a class that fails
 //!             as few rows are removed as can be: a whole one moves the shares so much that others fail in their turn
 //! Cost:       one pass if nothing fails; a failing class looks at all others
-//! Checked by: `tests/tabular.rs`
+//! Checked by: `tests/it/tabular.rs`
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::Problem;
 use super::trim::trim;
 use crate::data::Partition;
 use crate::error::{Error, Result};
-use crate::release::criteria::{Criterion, Histogram, Judge};
+use crate::release::privacy_models::{Criterion, Histogram, Judge};
 
 /// So many of the cheapest partners of a failing class are tried.
 const TRIED: usize = 50;

@@ -5,7 +5,7 @@
 //! Assumes:    the rows of a group are alike in all quasi-identifiers: no cell has to be found that covers them, nothing is
 //!             merged, and none of them stands apart
 //! Cost:       a round looks at every group's counts, on all cores; memory for the counts of one group a core
-//! Checked by: `streams_are_what_is_in_memory` in `tests/break_merge.rs`
+//! Checked by: `streams_are_what_is_in_memory` in `tests/it/break_merge.rs`
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::trim::{fitting, most};
 use crate::data::Counted;
 use crate::data::table::Role;
 use crate::error::{Error, Result};
-use crate::release::criteria::{Criterion, Histogram, Judge};
+use crate::release::privacy_models::{Criterion, Histogram, Judge};
 
 /// How many rows with a sensitive value, by group and code, are taken out of groups that stay.
 pub type Taken = HashMap<(u32, u32), u32>;

@@ -8,7 +8,7 @@
 //!             ...: values that repeat, or are words, have no bound, and one by one it would take long. Where beliefs must
 //!             agree, rows about which they do are grouped among themselves
 //! Cost:       that of MDAV; a merge looks at the centres of all groups
-//! Checked by: tests in this file: the bound on all choices, closeness on random columns; and `tests/tabular.rs`
+//! Checked by: tests in this file: the bound on all choices, closeness on random columns; and `tests/it/tabular.rs`
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::distance::{Point, Space};
 use super::mdav::{self, least_size, microaggregate, nearest, of_agreeing};
 use crate::data::Partition;
 use crate::error::{Error, Result};
-use crate::release::criteria::{
+use crate::release::privacy_models::{
     Criterion, Distance, Histogram, Judge, ROUNDING, distance_equal, distance_hierarchical, distance_ordered,
 };
 

@@ -2,7 +2,7 @@
 //!
 //! Promises:   codes ascending, and the rows of each in the order in which they came
 //! Cost:       linear in rows and codes, or sorting where codes are many more than rows; buffers are used again
-//! Checked by: `counted_and_sorted_are_the_same` in this file; `tests/tabular.rs`
+//! Checked by: `counted_and_sorted_are_the_same` in this file; `tests/it/tabular.rs`
 
 use super::extent::Shape;
 

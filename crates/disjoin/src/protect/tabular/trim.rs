@@ -6,13 +6,13 @@
 //! Assumes:    one sensitive column and limits on shares (beta-likeness, alpha); otherwise nothing is trimmed, and a class holds
 //!             or does not
 //! Cost:       `fitting`: a few passes over the sensitive values; `place`: rows times classes, with early ways out
-//! Checked by: `the_largest_part_that_fits_is_found` in this file; `tests/tabular.rs`
+//! Checked by: `the_largest_part_that_fits_is_found` in this file; `tests/it/tabular.rs`
 
 use rayon::prelude::*;
 
 use super::Problem;
 use super::extent::Boxes;
-use crate::release::criteria::{Histogram, Judge, ROUNDING};
+use crate::release::privacy_models::{Histogram, Judge, ROUNDING};
 
 /// How many rows of a class with these counts can stay; none if no k of them satisfy the criteria.
 pub(super) fn fitting(judge: &Judge<'_>, class: &Histogram) -> u32 {

@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashTable};
 
 use super::roles::Planned;
 use super::sink::{MISSING, Sink};
-use crate::data::counted::{Counted, Tally, Values};
+use crate::data::class_counts::{Counted, Tally, Values};
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, TermId};
 

@@ -6,7 +6,7 @@
 //!             declared to mean so
 //! Departs:    a table of one column may have blank lines, which are no rows; a missing value is written as `""`
 //! Cost:       one pass, on all cores if the file has no quote; four bytes a cell, and each different text of a column once
-//! Checked by: tests in this file, and `tests/table_release.rs`
+//! Checked by: tests in this file, and `tests/it/table_release.rs`
 
 mod csv;
 mod gather;

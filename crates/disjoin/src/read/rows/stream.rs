@@ -7,9 +7,9 @@
 //!             faults may be refused for another of them
 //! Assumes:    quasi-identifiers, sensitive columns and identifiers only
 //! Departs:    Parquet is read whole, and then counted
-//! Cost:       one pass. Memory: a few blocks a core, each different text of a column once, and what `data/counted.rs` keeps of
+//! Cost:       one pass. Memory: a few blocks a core, each different text of a column once, and what `data/class_counts.rs` keeps of
 //!             groups; a quoted cell makes a block as long as it is
-//! Checked by: tests in this file, and `streams_are_what_is_in_memory` in `tests/break_merge.rs`
+//! Checked by: tests in this file, and `streams_are_what_is_in_memory` in `tests/it/break_merge.rs`
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -12,7 +12,7 @@
 //! Assumes:    the algorithm is vertical partitioning with the public order
 //! Departs:    from ALGORITHMS.md B.5: with m > 2 the refusal may be for a larger set, so all terms count as F
 //! Cost:       O(t |T|) ANDs of row masks for t terms and chunks of |T| terms
-//! Checked by: tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/aware.rs, against all worlds of small clusters
 
 use super::bits::Bits;
 use super::cut::Cut;

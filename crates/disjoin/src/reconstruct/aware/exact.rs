@@ -9,7 +9,7 @@
 //! Paper:      ours; worlds as in ALGORITHMS.md B.4
 //! Promises:   `Yes` and `No` are proved; `Open` says that the number of steps was not enough
 //! Cost:       exponential at worst; a given number of steps
-//! Checked by: tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/aware.rs, against all worlds of small clusters
 
 use super::cut::Cut;
 use super::world::Wanted;

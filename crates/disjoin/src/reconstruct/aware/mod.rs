@@ -16,7 +16,7 @@
 //! Assumes:    clusters of up to 1024 records; larger ones are left open
 //! Departs:    from ALGORITHMS.md B.4: nothing is enumerated unless the quick ways fail, and sampling is not needed
 //! Cost:       a few steps of a walk for each itemset of at most m terms across chunks
-//! Checked by: tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/aware.rs, against all worlds of small clusters
 
 mod bits;
 mod closure;

@@ -10,7 +10,7 @@
 //! Promises:   what is refuted is proved; for a single refusal nothing is missed
 //! Assumes:    m = 2: with larger m the reason may be a larger set
 //! Cost:       O(k^2) for each pair of terms of the two chunks, at worst
-//! Checked by: tests/aware.rs, against all worlds of small clusters
+//! Checked by: tests/it/aware.rs, against all worlds of small clusters
 
 use super::cut::Cut;
 use super::world::{Guide, Wanted};

@@ -7,7 +7,7 @@
 //! Paper:      selman1994: Selman, Kautz, Cohen: Noise Strategies for Improving Local Search, AAAI 1994, for the walk
 //! Promises:   what is returned has nothing wrong with it
 //! Cost:       a step is a few exchanges
-//! Checked by: tests/aware.rs
+//! Checked by: tests/it/aware.rs
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;

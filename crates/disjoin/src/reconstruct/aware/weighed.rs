@@ -28,7 +28,7 @@
 //! Assumes:    what the cluster's term chunk and the shared chunks can fill is given (`fill`)
 //! Departs:    probabilities are sums and products only, without logarithms: the same bits on every machine
 //! Cost:       O(min(s(x), s(y))) for each pair of terms that is weighed
-//! Checked by: tests/aware.rs: all worlds of small clusters are cut again
+//! Checked by: tests/it/aware.rs: all worlds of small clusters are cut again
 
 use super::cut::Cut;
 use super::{Analysis, Breach, Learned, MANY, itemsets, left_open};

@@ -2,7 +2,7 @@
 //!
 //! Promises:   neither how many rows were removed nor how values are distributed over all rows is told: both beside the
 //!             release would tell the values of removed rows
-//! Checked by: tests in this file, and `tests/table_release.rs`
+//! Checked by: tests in this file, and `tests/it/table_release.rs`
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, Hierarchy, NodeId, Partition};
 use crate::error::{Error, Place, Result};
 use crate::release::claim::{self, FORMAT, Parameters, Promise, VERSION};
-use crate::release::criteria::{Criterion, Distance};
+use crate::release::privacy_models::{Criterion, Distance};
 
 /// The form of the data that a [`TableClaim`] speaks of.
 pub const FORM: &str = "generalized";

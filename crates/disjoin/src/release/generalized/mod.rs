@@ -5,7 +5,7 @@
 //! Assumes:    values are texts that `read::rows` accepts; it reads the file back
 //! Departs:    classes that show the same cells are one class: nobody who reads the file can tell them apart
 //! Cost:       sorting; each class's cells are formatted once
-//! Checked by: tests in this file, and `tests/table_release.rs`
+//! Checked by: tests in this file, and `tests/it/table_release.rs`
 //!
 //! First come the quasi-identifiers, then sensitive columns, then the others, each in the order of the input. Fields
 //! with a comma, a quote, a line end, or a blank at an end are quoted, as the single field of a row is if it is empty.

@@ -1,7 +1,7 @@
 //! What a noisy release promises, how its budget was spent, and what is taken to be public: its claim.json.
 //!
 //! Promises:   nothing in a claim depends on the data but what the mechanisms of the ledger drew
-//! Checked by: tests in this file, and `tests/noise.rs`
+//! Checked by: tests in this file, and `tests/it/noise.rs`
 
 use std::path::Path;
 

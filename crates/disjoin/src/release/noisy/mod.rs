@@ -12,7 +12,7 @@
 //! listed, universe.txt has one a line.
 //!
 //! Promises:   the order of rows depends on the rows alone: records by their terms, itemsets by falling count, then by their terms
-//! Checked by: tests in this file, and `tests/noise.rs`
+//! Checked by: tests in this file, and `tests/it/noise.rs`
 
 mod amount;
 mod claim;

@@ -2,7 +2,7 @@
 //!
 //! Promises:   all that `verify` needs is in it: privacy constraints name terms, not people. Terms that no record shows any more
 //!             are not named: of constraints and utility sets only what is published is told
-//! Checked by: tests in this file, and `tests/recoded.rs`
+//! Checked by: tests in this file, and `tests/it/recoded.rs`
 
 use std::path::Path;
 

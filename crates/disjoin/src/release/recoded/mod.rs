@@ -8,7 +8,7 @@
 //! Departs:    equal records stand once, with their count: a bag has no order to leak. A group tells the terms that the original
 //!             has, and not all leaves of a hierarchy
 //! Cost:       sorting the records
-//! Checked by: tests in this file, and `tests/recoded.rs`
+//! Checked by: tests in this file, and `tests/it/recoded.rs`
 //!
 //! transactions.jsonl has a header, then for each block a line with its groups, and a line for each different record:
 //!
@@ -24,6 +24,7 @@
 
 mod claim;
 mod jsonl;
+pub mod utility_loss;
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a split table promises, and against whom: its claim.json.
 //!
 //! Promises:   as the claim of a generalized table, it tells nothing of rows that were removed
-//! Checked by: tests in this file, and `tests/break_merge.rs`
+//! Checked by: tests in this file, and `tests/it/break_merge.rs`
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::data::table::Role;
 use crate::data::{Dictionary, Hierarchy};
 use crate::error::{Error, Place, Result};
 use crate::release::claim::{self, FORMAT, VERSION};
-use crate::release::criteria::Criterion;
 use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names, occurring};
+use crate::release::privacy_models::Criterion;
 
 /// The form of the data that a [`SplitClaim`] speaks of.
 pub const FORM: &str = "split";

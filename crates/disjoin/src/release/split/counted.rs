@@ -3,7 +3,7 @@
 //! Promises:   as `split/mod.rs`; text is in memory a block at a time
 //! Assumes:    groups show one value in each quasi-identifier
 //! Cost:       sorting the groups, and as much time as the files take
-//! Checked by: `streams_are_what_is_in_memory` in `tests/break_merge.rs`
+//! Checked by: `streams_are_what_is_in_memory` in `tests/it/break_merge.rs`
 
 use std::io::{self, Write};
 

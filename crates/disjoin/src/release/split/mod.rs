@@ -8,7 +8,7 @@
 //! Departs:    groups are numbered by what they show and not by first appearance, and rows are sorted and not shuffled: an order
 //!             that depends on nothing but the content tells nothing else. The value and not the column stands in the header
 //! Cost:       linear, but for sorting the groups; the text of a group's rows is made once
-//! Checked by: tests in this file, and `tests/break_merge.rs`
+//! Checked by: tests in this file, and `tests/it/break_merge.rs`
 //!
 //! quasi.csv has the quasi-identifiers in the order of the input and the group, a line for each person. sensitive_COLUMN.csv has
 //! `group,value,count`; the value is empty where it is missing.

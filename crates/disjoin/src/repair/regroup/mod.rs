@@ -14,7 +14,7 @@
 //!             both releases learns more than either tells
 //! Cost:       for each group of a round and each adversary the distances of a thousand terms from a dozen contexts, and those
 //!             of the likeliest from all of the group's; a verification for each exchange
-//! Checked by: tests/regroup.rs: promises by brute force, attacks before and after on generated topics
+//! Checked by: tests/it/regroup.rs: promises by brute force, attacks before and after on generated topics
 
 mod conspicuous;
 mod remembered;
@@ -28,7 +28,7 @@ use crate::attack::semantic::summary::{OfMethod, Summary};
 use crate::attack::semantic::{Distance, Method, Options, attack_release};
 use crate::data::{Dataset, Recoding, RecordId, TermId, supports};
 use crate::error::{Error, Place, Result};
-use crate::reconstruct::relatedness::Known;
+use crate::knowledge::relatedness::Known;
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
 use conspicuous::{Fit, Telling};

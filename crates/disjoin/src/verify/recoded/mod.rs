@@ -10,7 +10,7 @@
 //! Departs:    a claim without a set of terms promises nothing, and does not hold. In blocks each block must keep the promise of
 //!             k^m by itself, which is more than is needed
 //! Cost:       see `rare.rs`; a constraint costs the records of its rarest group
-//! Checked by: `tests/recoded.rs`: brute force agrees, and every rule is broken once on purpose
+//! Checked by: `tests/it/recoded.rs`: brute force agrees, and every rule is broken once on purpose
 
 mod constraints;
 mod original;

@@ -1,0 +1,184 @@
+//! Recipes: what is missing has its default, and what is wrong is refused with the key, the line, and what to write instead.
+
+use std::path::Path;
+
+use disjoin::attack::summary::Choice;
+use disjoin::data::Dataset;
+use disjoin::publish::Destination;
+use disjoin::read::{Options, read_bytes};
+use disjoin::recipe::written::{parse, place_of, schema};
+use disjoin::recipe::{Answers, Recipe, read_recipe, resolve, template};
+use disjoin::release::Promise;
+use disjoin::run::run_on;
+use disjoin::run::sweep::{Grid, id, recipes, row};
+use disjoin::{Error, Place};
+
+fn resolved(text: &str) -> disjoin::Result<Recipe> {
+    let written = parse(text, "recipe.toml")?;
+    resolve(&written, Path::new("base"), &|key| place_of(text, "recipe.toml", key))
+}
+
+#[test]
+fn what_is_missing_has_its_default() {
+    let recipe = resolved("[input]\nfile = \"x.dat\"\n").unwrap();
+    assert_eq!(recipe.input.file, Path::new("base/x.dat"));
+    assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 10));
+    assert_eq!(recipe.protect.promise, Promise::AlgorithmAware);
+    assert_eq!(recipe.attack.run, Choice::ALL);
+    assert!((recipe.attack.most_likely - 0.2).abs() < 1e-12 && recipe.attack.most_certain == 0);
+    assert_eq!((recipe.repair.rounds, recipe.output.folder.as_path()), (3, Path::new("base/out")));
+    // Groups hold two crowds.
+    assert_eq!(resolved("input.file = \"x\"\nprotect.k = 20\n").unwrap().protect.max_cluster, 40);
+    let paper = resolved("input.file = \"x\"\nprotect.grouping = \"paper\"\n").unwrap();
+    assert_eq!(paper.protect.max_cluster, 30);
+}
+
+/// Each wrong recipe: its text, the line, and what the message must say; none may repeat the value `secret`.
+#[test]
+fn wrong_recipes_are_refused_with_key_line_and_remedy() {
+    let wrong: &[(&str, u64, &[&str])] = &[
+        ("[input]\nfile = \"x\"\n[protect]\nkk = 5\n", 4, &["kk", "did you mean k?"]),
+        ("[input]\nfile = \"x\"\n\n[protct]\nk = 5\n", 4, &["protct", "did you mean protect?"]),
+        ("[input]\nfile = \"x\"\n[protect]\nk = \"secret\"\n", 4, &["k", "expected a whole number"]),
+        ("[input]\nfile = \"x\"\n[protect]\nk = -3\n", 4, &["k", "expected a whole number"]),
+        ("[input]\nfile = \"x\"\n[protect]\n\nk = 1\n", 5, &["protect.k", "at least 2", "3 to 20"]),
+        ("[input]\nfile = \"x\"\n[protect]\nm = 0\n", 4, &["protect.m", "at least 1"]),
+        (
+            "[input]\nfile = \"x\"\n[protect]\nk = 10\nmax_cluster = 12\n",
+            5,
+            &["protect.max_cluster", "at least 2k", "20"],
+        ),
+        ("[input]\nfile = \"x\"\n[protect]\npromise = \"algoritm-aware\"\n", 4, &["did you mean algorithm-aware?"]),
+        ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"secret\"\n", 4, &["sensitive", "a list in [ ]"]),
+        ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"was expected secret\"\n", 4, &["a list in [ ]"]),
+        ("[input]\nfile = \"x\"\n[protect]\npromise = \"x`y`secret\"\n", 4, &["published, algorithm-aware"]),
+        ("[input]\nfile = \"x\"\n[protect]\nl_diversity = 3\n", 4, &["protect.l_diversity", "sensitive = [\"...\"]"]),
+        ("[protect]\nk = 5\n", 0, &["input.file", "file = \"patients.csv\""]),
+        ("[input]\nfile = \"x\"\nseparator = \"secret\"\n", 3, &["input.separator", "one character", "tab"]),
+        ("[input]\nfile = \"x\"\n[attack]\nrun = [\"covr\"]\n", 4, &["did you mean cover?"]),
+        ("[input]\nfile = \"x\"\n[attack]\nmost_likely = 20\n", 4, &["attack.most_likely", "0.2 for one in five"]),
+        ("[input]\nfile = \"x\"\n[measure.at_most]\nterms_lost = 1.5\n", 4, &["terms_lost", "out of range", "0.1"]),
+        ("[input]\nfile = x\n", 2, &["file", "in quotes"]),
+        ("[input]\nfile = \"x\"\n[output]\nformat = \"csv\"\n", 4, &["expected one of: jsonl, parquet"]),
+    ];
+    for (text, line, parts) in wrong {
+        let error = resolved(text).unwrap_err();
+        let told = format!("{error} | {}", error.hint().unwrap_or_default());
+        let Error::Input { place, .. } = &error else { panic!("{told}") };
+        assert_eq!(
+            place,
+            &if *line == 0 { Place::file("recipe.toml") } else { Place::line("recipe.toml", *line) },
+            "{told}"
+        );
+        assert!(parts.iter().all(|part| told.contains(part)), "{text}\n{told}");
+        assert!(!told.contains("secret"), "{told}");
+        assert!(error.hint().is_some() || told.contains("expected"), "{told}");
+    }
+}
+
+#[test]
+fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
+    let answers = Answers {
+        file: "pat\"ients.csv".into(),
+        column: Some("diagnoses".into()),
+        k: 7,
+        m: 3,
+        sensitive: vec!["a \"b\"".into(), "c, d".into()],
+        folder: "out".into(),
+    };
+    let text = template(&answers);
+    let recipe = resolved(&text).unwrap();
+    assert_eq!((recipe.protect.k, recipe.protect.m), (7, 3));
+    assert_eq!(recipe.protect.sensitive, answers.sensitive);
+    assert_eq!(recipe.input.file, Path::new("base").join(&answers.file));
+    assert_eq!(recipe.input.options.column.as_deref(), Some("diagnoses"));
+    // Whatever stands behind # on a line of its own can be written out.
+    let plain = template(&Answers { sensitive: Vec::new(), column: None, ..answers });
+    let is_key = |line: &str| {
+        line.strip_prefix("# ").is_some_and(|rest| {
+            let is_name = |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            rest.starts_with("[table") || rest.split_once(" = ").is_some_and(|(key, _)| is_name(key))
+        })
+    };
+    let uncommented: String = plain
+        .lines()
+        .map(|line| if is_key(line) { format!("{}\n", &line[2..]) } else { format!("{line}\n") })
+        .collect();
+    let all = parse(&uncommented, "x").unwrap();
+    assert!(all.input.format.is_some() && all.measure.at_most.query_error.is_some() && all.output.format.is_some());
+    let table = resolved(&uncommented).unwrap().table.unwrap();
+    assert_eq!((table.declared.roles.len(), table.criteria.len(), table.at_most.loss), (7, 2, Some(0.3)));
+    let defaults = resolved(&plain).unwrap();
+    assert!(defaults.table.is_none());
+    assert_eq!(all.protect.max_cluster, Some(defaults.protect.max_cluster));
+    assert_eq!((all.measure.top, all.measure.queries), (Some(defaults.measure.top), Some(defaults.measure.queries)));
+}
+
+#[test]
+fn the_schema_knows_every_key() {
+    let schema = schema().to_string();
+    for key in ["max_record_terms", "l_diversity", "most_likely", "query_error", "rounds", "folder"] {
+        assert!(schema.contains(&format!("\"{key}\"")), "{key}");
+    }
+    assert!(schema.contains("\"additionalProperties\":false"));
+}
+
+/// Few enough that pairs of terms single people out, and with pairs that the paper's cut gives away.
+fn baskets() -> (Dataset, disjoin::read::Intake, String) {
+    let record = |i: usize| format!("z{},z{},z{},z{}\n", i % 7, 7 + (i + i / 9) % 11, 18 + i % 13, 31 + i % 5);
+    let text: String = (0..400).map(record).collect();
+    let options = Options { separator: Some(b','), ..Options::default() };
+    let (data, intake) = read_bytes("x.dat", text.as_bytes(), &options).unwrap();
+    (data, intake, text)
+}
+
+#[test]
+fn a_run_mends_what_the_attacks_break() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, intake, text) = baskets();
+    std::fs::write(folder.path().join("x.dat"), &text).unwrap();
+    let file = folder.path().join("recipe.toml");
+    let written = "[input]\nfile = \"x.dat\"\nseparator = \",\"\n[protect]\nk = 3\npromise = \"published\"\n";
+    std::fs::write(&file, written).unwrap();
+    let recipe = read_recipe(&file).unwrap();
+    let destination = Destination::check(&recipe.output.folder).unwrap();
+    let mut stages = Vec::new();
+
+    let tell = &mut |stage: &str| stages.push(stage.to_owned());
+    let story = run_on(&recipe, &data, intake.clone(), None, &destination, tell).unwrap();
+
+    assert!(story.holds && story.rounds.len() == 2, "{:?}", story.limits);
+    assert!(story.rounds[0].attacks.certain > 0 && story.rounds[1].attacks.certain == 0);
+    assert!(story.rounds[1].repaired.is_some_and(|stats| stats.terms_set_aside > 0));
+    assert_eq!(story.claim.promise, Promise::AlgorithmAware);
+    assert!(stages.iter().any(|stage| stage == "mending what the attacks broke"), "{stages:?}");
+    for file in
+        ["release/report.html", "release/claim.json", "custody/report.html", "custody/report.md", "custody/report.json"]
+    {
+        assert!(recipe.output.folder.join(file).is_file(), "{file}");
+    }
+
+    // Without rounds the attack wins, and the story says so.
+    let unmended = Recipe { repair: disjoin::recipe::Repair { rounds: 0, limit: None }, ..recipe.clone() };
+    let story = run_on(&unmended, &data, intake, None, &destination, &mut |_| {}).unwrap();
+    assert!(!story.holds && story.rounds.len() == 1);
+    assert!(story.limits.iter().any(|limit| limit.key == "attack.most_certain" && !limit.holds));
+}
+
+#[test]
+fn a_sweep_tries_every_combination_once() {
+    let (data, intake, _) = baskets();
+    let base = resolved("[input]\nfile = \"x.dat\"\n[attack]\nrun = [\"cover\"]\n[measure]\nqueries = 5\n").unwrap();
+    let grid = Grid { k: vec![2, 3, 20], m: vec![1, 2], max_cluster: vec![10, 30], promise: Vec::new() };
+    let all = recipes(&base, &grid);
+    // Groups below 30 cannot hold two crowds of 20.
+    assert_eq!(all.len(), 8);
+    // A size that nobody wrote is 2k.
+    let sizes = |grid: Grid| recipes(&base, &grid).iter().map(|r| r.protect.max_cluster).collect::<Vec<_>>();
+    assert_eq!(sizes(Grid { k: vec![2, 3, 20], m: vec![2], max_cluster: Vec::new(), promise: Vec::new() }), [4, 6, 40]);
+    let ids: std::collections::BTreeSet<String> = all.iter().map(|recipe| id(recipe, &intake.sha256)).collect();
+    assert_eq!(ids.len(), 8);
+    assert_ne!(id(&all[0], &intake.sha256), id(&all[0], "another file"));
+    let (one, again) = (row(&all[0], &data, &intake.sha256).unwrap(), row(&all[0], &data, &intake.sha256).unwrap());
+    assert_eq!(disjoin::run::sweep::Row { seconds: 0.0, ..one }, disjoin::run::sweep::Row { seconds: 0.0, ..again });
+}

@@ -62,6 +62,9 @@ pub enum Error {
         /// The system's own words.
         source: io::Error,
     },
+    /// Whoever watched the work stopped it; nothing was written.
+    #[error("cancelled: nothing was written")]
+    Cancelled,
     /// A defect of disjoin itself.
     #[error("internal defect: {0}; please report it")]
     Internal(&'static str),
@@ -97,7 +100,7 @@ impl Error {
         match self {
             Error::Input { hint, .. } | Error::Recipe { hint, .. } => hint.as_deref(),
             Error::Infeasible { hint, .. } => Some(hint),
-            Error::Budget { .. } | Error::Io { .. } | Error::Internal(_) => None,
+            Error::Budget { .. } | Error::Io { .. } | Error::Cancelled | Error::Internal(_) => None,
         }
     }
 }

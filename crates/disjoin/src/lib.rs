@@ -24,6 +24,7 @@
 //! ```
 
 pub mod error;
+pub mod observer;
 
 pub mod attack;
 pub mod data;
@@ -43,6 +44,7 @@ pub mod run;
 pub mod verify;
 
 pub use error::{Error, Place, Result};
+pub use observer::{Observer, Unobserved};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -17,6 +17,7 @@ mod parquet;
 pub mod policy;
 mod recognise;
 pub mod rows;
+mod source;
 mod spmf;
 mod table;
 pub(crate) mod text;
@@ -43,6 +44,7 @@ pub use hierarchy::{
 };
 pub use interest::interest;
 pub use items::items;
+pub use source::{Files, Row, Rows, Sources};
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may use those to its left.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "error",
+    "observer",
     "data",
     "release",
     "read",

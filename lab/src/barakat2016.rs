@@ -10,6 +10,7 @@ mod repairs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disjoin::Unobserved;
 use disjoin::attack::cover::{Counters, count};
 use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Attacker, Cover, Findings, Knowledge, Truth, View, baseline, knowledge};
@@ -216,13 +217,15 @@ impl Point {
             let mut sum = Counts { breaches: 0.0, people: 0.0 };
             for seed in 0..draws {
                 let knowledge = knowledge(*attacker, &truth, M as usize, seed);
-                let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
+                let view =
+                    View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge, observer: &Unobserved };
                 sum.breaches += count(&view).per_item as f64 / draws as f64;
                 sum.people += judge(&Cover.run(&view), &truth, K).people as f64 / draws as f64;
             }
             sum
         };
-        let view = View { release: &release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything };
+        let view =
+            View { release: &release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything, observer: &Unobserved };
         let findings = Cover.run(&view);
         let held = Held::count(&findings, &truth);
         let found = findings.found.len() as u64;
@@ -260,7 +263,12 @@ impl Held {
 /// How many pairs that the strong attacker finds are in k records or more of their cluster.
 fn too_many(data: &Dataset, max_cluster: u32) -> Result<u64> {
     let Outcome { release, leaf_of, .. } = protect(data, max_cluster)?;
-    let findings = Cover.run(&View { release: &release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything });
+    let findings = Cover.run(&View {
+        release: &release,
+        cut: CutRule::Greedy,
+        knowledge: &Knowledge::Anything,
+        observer: &Unobserved,
+    });
     Ok(Held::count(&findings, &Truth::new(data, Some(&leaf_of), &release)?).by_k_or_more())
 }
 
@@ -283,7 +291,8 @@ fn figure_5(data: &Path) -> Result<Page> {
         for _ in 0..ROUNDS {
             for (knowledge, least) in known.iter().zip(&mut least) {
                 let start = Instant::now();
-                let counters: Counters = count(&View { release: &release, cut: CutRule::Greedy, knowledge });
+                let counters: Counters =
+                    count(&View { release: &release, cut: CutRule::Greedy, knowledge, observer: &Unobserved });
                 std::hint::black_box(counters);
                 *least = least.min(start.elapsed().as_secs_f64());
             }
@@ -337,7 +346,7 @@ fn load(data: &Path, file: &str) -> Result<Dataset> {
 
 /// Disassociation as the paper has it: no shared chunks, no corrections.
 fn protect(data: &Dataset, max_cluster: u32) -> Result<Outcome> {
-    disassociate(data, &Params { max_cluster, refine: false, paper_literal: true, ..Params::new(K, M) })
+    disassociate(data, &Params { max_cluster, refine: false, paper_literal: true, ..Params::paper(K, M) })
 }
 
 #[cfg(test)]

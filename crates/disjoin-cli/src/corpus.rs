@@ -1,27 +1,25 @@
-//! `disjoin corpus`: what words mean, as far as texts tell.
+//! `disjoin corpus`: what words mean, as far as texts show.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use disjoin::data::Dataset;
-use disjoin::knowledge::relatedness::corpus::{Builder, Meaning};
-use disjoin::knowledge::relatedness::cosine::between_units;
-use disjoin::knowledge::relatedness::vectors::Kind;
-use disjoin::knowledge::relatedness::{Known, between, spearman};
+use disjoin::knowledge::relatedness::corpus::Builder;
+use disjoin::knowledge::relatedness::spearman;
 use disjoin::read::documents;
 use disjoin::run::meaning::Words;
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::corpus_pairs::{distances, looked_up, read_pairs};
+use crate::flags::words::recognise;
 use crate::sink::write_to;
 use crate::talk::{Talk, count, number};
-use crate::words::recognise;
 
 /// Make, ask and check a corpus: what an adversary knows about words
 ///
 /// A corpus is an index of documents: entries of dictionaries, paragraphs of texts, cells of a table. How often words and
-/// phrases are met in a document together tells how related they are; disjoin attack uses that against generalised sets.
+/// phrases are met in a document together shows how related they are; disjoin attack uses that against recoded sets.
 #[derive(clap::Subcommand)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) enum Args {
@@ -70,7 +68,7 @@ pub(crate) struct QueryArgs {
     /// The tokenizer's JSON, where it is not beside the vectors
     #[arg(long, value_name = "FILE")]
     tokenizer: Option<PathBuf>,
-    /// Items: the distance of all pairs is told
+    /// Items: the distance of all pairs is shown
     #[arg(required_unless_present = "pairs")]
     items: Vec<String>,
     /// A file with two items a line, with a tab or comma between
@@ -78,7 +76,7 @@ pub(crate) struct QueryArgs {
     pairs: Option<PathBuf>,
 }
 
-/// Read a corpus, tell its size, and how well it agrees with people's ratings
+/// Read a corpus, show its size, and how well it agrees with people's ratings
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// A corpus that disjoin corpus build wrote, or vectors: wordllama's wheel, a folder, or a safetensors file
@@ -218,71 +216,6 @@ fn query(args: &QueryArgs, talk: &Talk) -> Result<Outcome> {
     Ok(Outcome::Holds)
 }
 
-/// The distances of pairs.
-fn distances(words: &Words, pairs: &[(String, String, f64)]) -> Result<Vec<f64>> {
-    Ok(match words {
-        Words::Corpus(corpus) => {
-            let distance =
-                |(a, b, _): &(String, String, f64)| between(corpus.postings(), &corpus.meaning(a), &corpus.meaning(b));
-            pairs.iter().map(distance).collect()
-        }
-        Words::Vectors(vectors) => {
-            let distance = |(a, b, _): &(String, String, f64)| match (vectors.meaning(a).1, vectors.meaning(b).1) {
-                (Some(a), Some(b)) => between_units(&a, &b),
-                _ => f64::NAN,
-            };
-            pairs.iter().map(distance).collect()
-        }
-        words => {
-            let items = Dataset::from_texts(pairs.iter().map(|(a, b, _)| [a, b])).dictionary;
-            let told = words.of_terms(&items)?;
-            let of = |(a, b, _): &(String, String, f64)| match (&told, items.get(a), items.get(b)) {
-                (Some(told), Some(a), Some(b)) => (told.distance)(a, b),
-                _ => f64::NAN,
-            };
-            pairs.iter().map(of).collect()
-        }
-    })
-}
-
-/// How an item was looked up, and in how many documents it is.
-fn looked_up(words: &Words, item: &str) -> Result<serde_json::Value> {
-    let kind = match words {
-        Words::Corpus(corpus) => {
-            let count = |of| corpus.postings().count(of);
-            let (kind, documents) = match corpus.meaning(item) {
-                Meaning::Unknown => ("unknown", 0),
-                Meaning::Word(of) => ("word", count(&of)),
-                Meaning::Phrase(of) => ("phrase", count(&of)),
-                Meaning::Head(of) => ("last word", count(&of)),
-                Meaning::Words(of) => ("words", of.iter().map(count).max().unwrap_or(0)),
-            };
-            return Ok(json!({ "item": item, "as": kind, "documents": documents }));
-        }
-        Words::Vectors(vectors) => vectors.meaning(item).0,
-        words => {
-            let told = words.of_terms(&Dataset::from_texts([[item]]).dictionary)?;
-            told.map_or(Kind::Unknown, |told| match told.known {
-                Known { words: 1, .. } => Kind::Word,
-                Known { pieces: 1, .. } => Kind::Pieces,
-                Known { phrases: 1, .. } => Kind::Phrase,
-                Known { heads: 1, .. } => Kind::Head,
-                Known { means: 1, .. } => Kind::Words,
-                _ => Kind::Unknown,
-            })
-        }
-    };
-    let kind = match kind {
-        Kind::Unknown => "unknown",
-        Kind::Word => "word",
-        Kind::Pieces => "pieces",
-        Kind::Phrase => "phrase",
-        Kind::Head => "last word",
-        Kind::Words => "words",
-    };
-    Ok(json!({ "item": item, "as": kind }))
-}
-
 fn check(args: &CheckArgs, talk: &Talk) -> Result<Outcome> {
     talk.step("reading the corpus");
     let corpus = recognise(&args.corpus, args.tokenizer.as_deref())?;
@@ -300,31 +233,8 @@ fn check(args: &CheckArgs, talk: &Talk) -> Result<Outcome> {
     distances.iter_mut().filter(|distance| distance.is_nan()).for_each(|distance| *distance = f64::INFINITY);
     let nearness: Vec<f64> = distances.iter().map(|distance| -distance).collect();
     let ratings: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
-    let correlation = spearman(&nearness, &ratings).unwrap_or(0.0);
+    let correlation = spearman(&nearness, &ratings).unwrap_or_default();
     tell(&corpus, Some((correlation, pairs.len() as u64, unknown)), talk)?;
     let is_enough = args.least.is_none_or(|least| correlation >= least);
-    Ok(if is_enough { Outcome::Holds } else { Outcome::Broken })
-}
-
-/// Two items a line and perhaps a number; a first line whose third field is not a number is a header.
-fn read_pairs(file: &Path) -> Result<Vec<(String, String, f64)>> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, "read", e))?;
-    let name = file.display().to_string();
-    let mut pairs = Vec::new();
-    for (at, line) in (1..).zip(text.lines()) {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let fields: Vec<&str> = line.split(if line.contains('\t') { '\t' } else { ',' }).map(str::trim).collect();
-        let [first, second, ref rest @ ..] = fields[..] else {
-            return Err(Error::input(Place::line(name, at), "two items were expected, with a tab or comma between"));
-        };
-        let rating = rest.first().map_or(Ok(f64::NAN), |rating| rating.parse());
-        match rating {
-            Ok(rating) => pairs.push((first.to_owned(), second.to_owned(), rating)),
-            Err(_) if at == 1 => {}
-            Err(_) => return Err(Error::input(Place::line(name, at), "the third field is not a number")),
-        }
-    }
-    Ok(pairs)
+    Ok(Outcome::of(is_enough))
 }

@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// The column of a table that holds text, or queries
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
-    /// The column that says who asked: one record a person
+    /// The column of the person who asked: one record a person
     #[arg(long, value_name = "NAME", requires = "column")]
     person: Option<String>,
-    /// The file to write: its extension says the format
+    /// The file to write: its extension is the format
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Replace the file if it exists

@@ -12,7 +12,7 @@ use disjoin::{Error, Result};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::args::format_parser;
+use crate::choices::choice;
 use crate::sink::write_to;
 use crate::talk::{Talk, count};
 
@@ -69,10 +69,10 @@ pub(crate) struct QuestArgs {
     #[arg(long)]
     uniform: bool,
     /// Where randomness starts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = disjoin::generate::SEED)]
     seed: u64,
     /// The format to write
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), default_value = "basket")]
+    #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>(), default_value_t = Format::Basket)]
     format: Format,
     /// The file to write, packed if it ends in .gz or .zst [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -93,19 +93,19 @@ enum Preset {
 
 /// A hospital register: age, sex, postcode, year of admission and diagnoses
 ///
-/// The patients are made up and frequencies are only plausible: use it to see how protection behaves, never to learn
+/// The patients are synthetic and frequencies are only plausible: use it to see how protection behaves, never to learn
 /// about health.
 #[derive(clap::Args)]
 #[command(after_long_help = HOSPITAL_EXAMPLES, after_help = HOSPITAL_EXAMPLES)]
 pub(crate) struct HospitalArgs {
     /// Number of patients
-    #[arg(long, value_name = "N", default_value_t = 5000)]
+    #[arg(long, value_name = "N", default_value_t = hospital::Params::default().patients)]
     patients: u64,
     /// Where randomness starts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = disjoin::generate::SEED)]
     seed: u64,
     /// Write only the sets of diagnoses, in this format, instead of the whole table as CSV
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
     format: Option<Format>,
     /// Also write the hierarchy of diagnoses to this file, as ARX reads it
     #[arg(long, value_name = "FILE")]
@@ -123,7 +123,7 @@ Examples:
 
 /// A table of people: age, sex, region and more, and a disease that goes with them
 ///
-/// The people are made up. With strength 0 nothing tells the disease; with strength 1 age, sex and region nearly do: use it
+/// The people are synthetic. With strength 0 nothing discloses the disease; with strength 1 age, sex and region nearly do: use it
 /// to see what background knowledge does to a release.
 #[derive(clap::Args)]
 #[command(after_long_help = PEOPLE_EXAMPLES, after_help = PEOPLE_EXAMPLES)]
@@ -138,7 +138,7 @@ pub(crate) struct PeopleArgs {
     #[arg(long, value_name = "X", default_value_t = People::default().strength)]
     strength: f64,
     /// Where randomness starts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = disjoin::generate::SEED)]
     seed: u64,
     /// Also write the hierarchy of regions to this file, as ARX reads it
     #[arg(long, value_name = "FILE")]

@@ -10,8 +10,8 @@ use disjoin::{Error, Result};
 use serde::Serialize;
 
 use crate::Outcome;
-use crate::args::{Input, name_of};
 use crate::convert::exists;
+use crate::flags::input::{Input, name_of};
 use crate::sink::write_to;
 use crate::talk::{Talk, count};
 
@@ -36,8 +36,8 @@ Examples:
 
 /// Build a hierarchy over the terms of a dataset
 ///
-/// It has one root. Trees by support and by co-occurrence are made of the records: their labels and groups tell about
-/// them, beside what a release tells. Look at them before you publish them.
+/// It has one root. Trees by support and by co-occurrence are made of the records: their labels and groups disclose something
+/// about them, beside what a release shows. Look at them before you publish them.
 #[derive(clap::Args)]
 #[command(after_long_help = BUILD_EXAMPLES, after_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
@@ -70,7 +70,7 @@ Examples:
 
 /// Check a hierarchy: one root, no cycle, and every term of the data in it
 ///
-/// What is wrong is told with its line. Without --data, the terms are those of the file.
+/// What is wrong is shown with its line. Without --data, the terms are those of the file.
 #[derive(clap::Args)]
 #[command(after_long_help = CHECK_EXAMPLES, after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
@@ -178,9 +178,9 @@ impl Shape {
         Shape {
             terms: hierarchy.n_terms() as u64,
             labels: (hierarchy.n_nodes() - hierarchy.n_terms()) as u64,
-            levels: nodes.clone().map(|node| hierarchy.depth(node)).max().unwrap_or(0),
+            levels: nodes.clone().map(|node| hierarchy.depth(node)).max().unwrap_or_default(),
             roots: nodes.filter(|&node| hierarchy.parent(node).is_none()).count() as u64,
-            largest_fanout: children.into_iter().max().unwrap_or(0),
+            largest_fanout: children.into_iter().max().unwrap_or_default(),
         }
     }
 
@@ -191,7 +191,7 @@ impl Shape {
             count(self.levels.into(), "level", "levels"),
             count(self.roots, "root", "roots"),
         ];
-        format!("{}; at most {} right below a label", parts.join(", "), self.largest_fanout)
+        format!("{}; up to {} right below a label", parts.join(", "), self.largest_fanout)
     }
 }
 

@@ -2,37 +2,33 @@
 //!
 //! Data go to stdout, talk goes to stderr. Exit codes: 0 the promise holds, 1 it does not, 2 an error.
 
-mod args;
 mod attack;
+mod choices;
+mod completions;
 mod convert;
 mod corpus;
-mod database;
+mod corpus_pairs;
 mod demo;
-mod dependency;
 mod explain;
 mod extract;
+mod flags;
 mod generate;
+mod help;
 mod hierarchy;
 mod inspect;
+mod keys;
 mod measure;
-mod noise;
 mod policy;
 mod protect;
 mod query;
 mod recipe;
-mod recoding;
 mod reconstruct;
-mod regroup;
 mod repair;
 mod run;
-mod semantic;
 mod sink;
-mod split;
 mod sweep;
-mod table;
 mod talk;
 mod verify;
-mod words;
 
 use std::process::ExitCode;
 
@@ -43,37 +39,20 @@ use talk::Talk;
 
 /// Publish person-level data that nobody can join back to a person.
 ///
-/// disjoin reads records of terms (diagnoses, purchases, queries: one set a person), cuts the links between terms that
-/// would single somebody out, and writes a release whose promise can be proven from the release alone.
+/// disjoin reads sets of terms (diagnoses, purchases, queries: one set a person) or tables of people, protects them so that nobody
+/// can be singled out, and writes a release whose promise can be proved from the release alone.
 #[derive(Parser)]
-#[command(name = "disjoin", version, propagate_version = true, after_long_help = EXAMPLES, after_help = SHORT_EXAMPLES)]
-struct Cli {
+#[command(name = "disjoin", version, propagate_version = true, after_long_help = EXAMPLES, after_help = EXAMPLES)]
+pub(crate) struct Cli {
     #[command(flatten)]
-    common: args::Common,
+    common: flags::Common,
     #[command(subcommand)]
     verb: Verb,
 }
 
-const SHORT_EXAMPLES: &str = "\
-Examples:
-  disjoin demo                                     see it work on a made-up hospital
-  disjoin recipe new baskets.dat                   write recipe.toml: what shall be done?
-  disjoin run                                      do it: protect, verify, attack, repair, measure, report
-  disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
-  disjoin inspect baskets.dat -k 5 -m 2            who could be singled out as it is?
-  disjoin protect baskets.dat -k 5 -m 2 -o out     make a release
-  disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
-  disjoin verify out                               prove what it promises
-  disjoin attack out                               what could an adversary learn?
-  disjoin repair out -o mended                     mend it, without the original
-  disjoin measure out --original baskets.dat       what is it still good for?
-  disjoin query out \"flu, asthma\"                  how many people have both?
-  disjoin explain out flu                          why is a count missing, and what would bring it back?
-  disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been";
-
 const EXAMPLES: &str = "\
 Examples:
-  disjoin demo                                     see it work on a made-up hospital
+  disjoin demo                                     see it work on a synthetic hospital
   disjoin recipe new baskets.dat                   write recipe.toml: what shall be done?
   disjoin run                                      do it: protect, verify, attack, repair, measure, report
   disjoin sweep -k 3,5,10                          try several, and see what more privacy costs
@@ -82,15 +61,15 @@ Examples:
   disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
-  disjoin repair out -o mended                     mend it, without the original
+  disjoin repair out -o repaired                   repair it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
   disjoin explain out flu                          why is a count missing, and what would bring it back?
   disjoin reconstruct out -n 10 -o maybe           draw datasets that the original may have been
 
 Exit codes:
-  0  done, and the promise holds
-  1  the promise does not hold, or an attack succeeds
+  0  done; the promise and its limits hold
+  1  the promise or a limit does not hold
   2  an error; nothing was written";
 
 /// What to do.
@@ -120,6 +99,8 @@ enum Verb {
     #[command(subcommand)]
     Corpus(corpus::Args),
     Extract(extract::Args),
+    Completions(completions::Args),
+    Man(completions::ManArgs),
 }
 
 /// What a verb found out, if it ended without an error.
@@ -129,7 +110,20 @@ enum Outcome {
     Broken,
 }
 
+impl Outcome {
+    fn of(holds: bool) -> Self {
+        if holds { Outcome::Holds } else { Outcome::Broken }
+    }
+}
+
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(help) = help::of_protect(&arguments) {
+        return match Talk::new(false, false).print(&help) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(2),
+        };
+    }
     let cli = Cli::parse();
     let talk = Talk::new(cli.common.quiet, cli.common.json);
     match dispatch(cli, &talk) {
@@ -137,8 +131,13 @@ fn main() -> ExitCode {
         Ok(Outcome::Broken) => ExitCode::from(1),
         // Whoever read our output has seen enough, as in `disjoin generate quest | head`.
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
+        Err(error @ Error::Cancelled) => {
             talk.error(&error);
+            // As shells say of a program that Ctrl-C ended.
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            talk.error(&keys::as_flag(error));
             ExitCode::from(2)
         }
     }
@@ -166,5 +165,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Generate(args) => generate::run(&args, talk),
         Verb::Corpus(args) => corpus::run(&args, talk),
         Verb::Extract(args) => extract::run(&args, talk),
+        Verb::Completions(args) => completions::run(&args, talk),
+        Verb::Man(args) => completions::man(&args, talk),
     }
 }

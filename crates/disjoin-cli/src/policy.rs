@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disjoin::data::{Dataset, Hierarchy, TermId};
 use disjoin::protect::recoding::utility::{ALIKE, alike, inconspicuous};
+use disjoin::read::policy::default;
 use disjoin::read::policy::{
     all_pairs, one_utility_set, parse_privacy, random_singletons, utility_sets_at, write_constraints,
 };
@@ -12,15 +13,15 @@ use disjoin::{Error, Place, Result, read};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::args::Input;
 use crate::convert::exists;
+use crate::flags::input::Input;
+use crate::flags::words::Sources;
 use crate::sink::write_to;
 use crate::talk::{Talk, count};
-use crate::words::Sources;
 
 /// Write files of privacy or utility constraints, for the methods coat and pcta
 ///
-/// A privacy constraint is a set of terms that somebody may know of a person: no record of the release has all of them, or at
+/// A privacy constraint is a set of terms that an adversary may know of a person: no record of the release has all of them, or at
 /// least K. A utility constraint is a set of terms that may stand in for each other: terms are generalised only with terms of the
 /// same set. A file has one constraint a line, commas between its terms.
 #[derive(clap::Subcommand)]
@@ -63,10 +64,10 @@ pub(crate) struct Common {
 #[command(after_help = "Examples:\n  disjoin policy random baskets.dat --share 0.1 --seed 7 -o privacy.txt")]
 pub(crate) struct RandomArgs {
     /// The share of all terms that is chosen
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    #[arg(long, value_name = "SHARE", default_value_t = default::SHARE)]
     share: f64,
     /// Where randomness starts
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = default::SEED)]
     seed: u64,
     #[command(flatten)]
     common: Common,
@@ -106,7 +107,7 @@ pub(crate) struct HierarchyArgs {
     #[arg(long, value_name = "N", conflicts_with = "hierarchy")]
     fanout: Option<usize>,
     /// The depth of the nodes whose terms are the sets; 0 is the root
-    #[arg(long, value_name = "D", default_value_t = 1)]
+    #[arg(long, value_name = "D", default_value_t = default::DEPTH)]
     depth: u32,
     #[command(flatten)]
     common: Common,
@@ -120,7 +121,7 @@ pub(crate) struct WordnetArgs {
     #[arg(long, value_name = "LIST|FILE")]
     terms: String,
     /// Where WordNet's data.noun is
-    #[arg(long, value_name = "DIR", default_value = "/usr/share/wordnet")]
+    #[arg(long, value_name = "DIR", default_value_os_t = PathBuf::from(default::WORDNET))]
     wordnet: PathBuf,
     /// How alike terms must be, by Wu and Palmer, from 0 to 1
     #[arg(long, value_name = "SIMILARITY", default_value_t = ALIKE)]
@@ -141,7 +142,7 @@ pub(crate) struct InconspicuousArgs {
     #[command(flatten)]
     words: Sources,
     /// How many other terms a set has
-    #[arg(long, value_name = "N", default_value_t = 12)]
+    #[arg(long, value_name = "N", default_value_t = default::SIZE)]
     size: usize,
     #[command(flatten)]
     common: Common,
@@ -173,9 +174,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Args::Hierarchy(args) => utility_sets_at(&args.taxonomy(&data)?, args.depth),
         Args::Wordnet(args) => args.sets(&data)?,
         Args::Inconspicuous(args) => {
-            let words = args.words.read()?;
+            let words = args.words.read_one()?;
             let told = words.of_terms(&data.dictionary)?.ok_or_else(|| {
-                let problem = "is missing: what an attacker may know about words";
+                let problem = "is missing: what an adversary may know about the meaning of terms";
                 Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
             })?;
             let protected = singletons(&args.terms, &data)?;
@@ -200,7 +201,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 
 fn as_flag(error: Error) -> Error {
     match error {
-        Error::Recipe { problem, hint, .. } => Error::Recipe { key: "--share", problem, hint },
+        Error::Recipe { problem, hint, .. } => Error::Recipe { key: "share".into(), problem, hint },
         other => other,
     }
 }

@@ -4,11 +4,16 @@ use std::io::{BufRead, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use disjoin::recipe::{Answers, read_recipe, template, written};
+use disjoin::protect::disassociation::Params;
+use disjoin::read::scheme;
+use disjoin::recipe::resolve::default;
+use disjoin::recipe::{Answers, template, written};
 use disjoin::{Error, Place, Result};
 
 use crate::Outcome;
-use crate::args::Crowd;
+use crate::flags::Km;
+use crate::flags::input::SOURCES;
+use crate::run::{read, recipe_file};
 use crate::sink::write_to;
 use crate::talk::Talk;
 
@@ -32,12 +37,11 @@ pub(crate) struct New {
     /// Terms that are never to be linked with others, with commas between
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     sensitive: Vec<String>,
-    /// The folder of the package
-    #[arg(long, value_name = "OUT", default_value = "out")]
-    folder: String,
-    /// Where to write the recipe; "-" is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "recipe.toml")]
-    out: PathBuf,
+    #[arg(long, value_name = "OUT", help = format!("The folder of the package [default: {}]", default::FOLDER))]
+    folder: Option<String>,
+    /// Where to write the recipe; "-" is standard output [default: recipe.toml]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Replace a recipe that exists
     #[arg(long)]
     force: bool,
@@ -45,7 +49,7 @@ pub(crate) struct New {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    crowd: Crowd,
+    km: Km,
 }
 
 const NEW_EXAMPLES: &str = "\
@@ -58,9 +62,8 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct Check {
-    /// The recipe
-    #[arg(default_value = "recipe.toml")]
-    recipe: PathBuf,
+    /// The recipe [default: recipe.toml]
+    recipe: Option<PathBuf>,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -89,22 +92,30 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 }
 
 fn new(args: &New, talk: &Talk) -> Result<Outcome> {
-    args.crowd.check()?;
-    let to_stdout = args.out == Path::new("-");
-    if args.out.exists() && !args.force && !to_stdout {
-        return Err(Error::input(Place::file(args.out.display().to_string()), "exists already")
+    let file = recipe_file(args.out.as_deref());
+    let (k, m) = args.km.both();
+    Params::new(k, m).check()?;
+    let to_stdout = file == Path::new("-");
+    if file.exists() && !args.force && !to_stdout {
+        return Err(Error::input(Place::file(file.display().to_string()), "exists already")
             .with_hint("choose another name with -o, or replace it with --force"));
     }
     let ask = !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let answers = if ask { asked(args)? } else { given(args)? };
     let text = template(&answers);
-    write_to((!to_stdout).then_some(&args.out), args.force, |out| {
-        out.write_all(text.as_bytes()).map_err(|e| Error::io(&args.out, "write", e))
+    write_to((!to_stdout).then_some(file), args.force, |out| {
+        out.write_all(text.as_bytes()).map_err(|e| Error::io(file, "write", e))
     })?;
     if !to_stdout {
-        talk.note(&format!("wrote {}; next: disjoin run {0}", args.out.display()));
+        talk.note(&format!("wrote {}; next: disjoin run {0}", file.display()));
     }
     Ok(Outcome::Holds)
+}
+
+impl New {
+    fn folder(&self) -> String {
+        self.folder.clone().unwrap_or_else(|| default::FOLDER.to_owned())
+    }
 }
 
 /// What the flags say.
@@ -112,13 +123,14 @@ fn given(args: &New) -> Result<Answers> {
     let Some(file) = args.file.clone() else {
         return Err(Error::recipe("FILE", "is missing", "name the data: disjoin recipe new patients.csv"));
     };
+    let (k, m) = args.km.both();
     Ok(Answers {
         file,
         column: args.column.clone(),
-        k: args.crowd.k,
-        m: args.crowd.m,
+        k,
+        m,
         sensitive: args.sensitive.iter().map(|term| term.trim().to_owned()).collect(),
-        folder: args.folder.clone(),
+        folder: args.folder(),
     })
 }
 
@@ -137,11 +149,11 @@ fn asked(args: &New) -> Result<Answers> {
         let answer = ask(question, &default.to_string())?;
         answer.parse().map_err(|_| Error::recipe("the answer", "is not a number", "write digits, as 5"))
     };
-    let k = number("In a crowd of how many must everybody hide (k)?", args.crowd.k)?;
-    let m = number("How many terms of a person may an adversary know (m)?", args.crowd.m)?;
-    Crowd { k, m }.check()?;
+    let k = number("How many records or people shall not be told apart (k)?", args.km.both().0)?;
+    let m = number("How many terms of background knowledge has an adversary (m)?", args.km.both().1)?;
+    Params::new(k, m).check()?;
     let sensitive = ask("Terms that must never be linked with others? (commas between; empty for none)", "")?;
-    let folder = ask("Which folder does the package go to?", &args.folder)?;
+    let folder = ask("Which folder does the package go to?", &args.folder())?;
     let listed = sensitive.split(',').map(|term| term.trim().to_owned()).filter(|term| !term.is_empty());
     Ok(Answers { file, column, k, m, sensitive: args.sensitive.iter().cloned().chain(listed).collect(), folder })
 }
@@ -158,10 +170,14 @@ fn ask(question: &str, default: &str) -> Result<String> {
 }
 
 fn check(args: &Check, talk: &Talk) -> Result<Outcome> {
-    let mut recipe = read_recipe(&args.recipe)?;
-    if !recipe.input.file.exists() {
-        talk.warn(&format!("{}: there is no such file yet", recipe.input.file.display()));
+    let file = recipe_file(args.recipe.as_deref());
+    let mut recipe = read(file, talk)?;
+    let location = recipe.input.file.to_string_lossy().into_owned();
+    if scheme(&location).is_none() && !recipe.input.file.exists() {
+        talk.warn(&format!("{}: there is no such file yet", SOURCES.shown(&location)));
     }
+    // A password that somebody wrote into a URL is not repeated.
+    recipe.input.file = SOURCES.shown(&location).into();
     // How many is enough: the list says what somebody wants to hide.
     let n_sensitive = std::mem::take(&mut recipe.protect.sensitive).len();
     if talk.is_json() {
@@ -169,6 +185,6 @@ fn check(args: &Check, talk: &Talk) -> Result<Outcome> {
         return Ok(Outcome::Holds);
     }
     let text = toml::to_string_pretty(&recipe).map_err(|_| Error::Internal("a recipe is always TOML"))?;
-    talk.print(&format!("# {} with all defaults; {n_sensitive} sensitive terms\n{text}", args.recipe.display()))?;
+    talk.print(&format!("# {} with all defaults; {n_sensitive} sensitive terms\n{text}", file.display()))?;
     Ok(Outcome::Holds)
 }

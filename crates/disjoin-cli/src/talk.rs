@@ -1,27 +1,90 @@
-//! What is said, and where: results to stdout, everything else to stderr.
+//! What is said, and where: results to stdout, everything else to stderr. Watches the work: progress, and Ctrl-C.
 
-use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use disjoin::read::Intake;
-use disjoin::report;
-use disjoin::{Error, Result};
+use disjoin::run::Answer;
+use disjoin::{Error, Observer, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+
+use crate::Outcome;
 
 /// Speaks to the user. With `--quiet` only errors are heard.
 pub(crate) struct Talk {
     quiet: bool,
     json: bool,
-    /// Lives while a step is under way, and on a terminal only.
-    spinner: RefCell<Option<ProgressBar>>,
+    /// Lives while a stage is under way, and on a terminal only.
+    bar: Mutex<Option<ProgressBar>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Observer for Talk {
+    fn stage(&self, stage: &str) {
+        if self.quiet {
+            return;
+        }
+        if !io::stderr().is_terminal() {
+            return to_stderr(stage);
+        }
+        self.with_bar(|bar| {
+            bar.reset();
+            bar.set_length(0);
+            bar.set_message(stage.to_owned());
+            set_style(bar, "{spinner} {msg} ({elapsed})");
+        });
+    }
+
+    fn progress(&self, fraction: f64) {
+        const PARTS: u64 = 1000;
+        if self.quiet || !io::stderr().is_terminal() {
+            return;
+        }
+        self.with_bar(|bar| {
+            if bar.length() != Some(PARTS) {
+                bar.set_length(PARTS);
+                set_style(bar, "{spinner} {msg} {percent} % ({elapsed}, {eta} left)");
+            }
+            bar.set_position((fraction.clamp(0.0, 1.0) * PARTS as f64) as u64);
+        });
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
 }
 
 impl Talk {
+    /// Listens for Ctrl-C: the first ends the work where it is and leaves nothing behind, the second ends the program.
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        Talk { quiet, json, spinner: RefCell::new(None) }
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let heard = cancelled.clone();
+        // Where signals cannot be heard, the system ends the program: what it leaves is removed by the next run.
+        let _ = ctrlc::set_handler(move || {
+            if heard.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        Talk { quiet, json, bar: Mutex::new(None), cancelled }
+    }
+
+    fn with_bar(&self, change: impl FnOnce(&ProgressBar)) {
+        // Who panicked with it in hand did so for another reason.
+        let mut bar = self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        change(bar.get_or_insert_with(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        }));
     }
 
     /// Whether results go out as JSON.
@@ -29,30 +92,15 @@ impl Talk {
         self.json
     }
 
-    /// A step of the work begins: a spinner on a terminal, a line otherwise.
+    /// A step of the work begins.
     pub(crate) fn step(&self, text: &str) {
-        if self.quiet {
-            return;
-        }
-        if !io::stderr().is_terminal() {
-            return to_stderr(text);
-        }
-        let mut spinner = self.spinner.borrow_mut();
-        let spinner = spinner.get_or_insert_with(|| {
-            let spinner = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-                spinner.set_style(style);
-            }
-            spinner.enable_steady_tick(Duration::from_millis(100));
-            spinner
-        });
-        spinner.set_message(text.to_owned());
+        self.stage(text);
     }
 
-    /// The last step is over: the spinner goes away.
+    /// The last step is over: the bar goes away.
     pub(crate) fn end_steps(&self) {
-        if let Some(spinner) = self.spinner.borrow_mut().take() {
-            spinner.finish_and_clear();
+        if let Some(bar) = self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+            bar.finish_and_clear();
         }
     }
 
@@ -66,30 +114,17 @@ impl Talk {
 
     /// Where a package is, and what to do with it.
     pub(crate) fn note_places(&self, out: &Path) {
-        self.note(&format!("{}  may leave the building", out.join("release").display()));
-        self.note(&format!("{}  must not", out.join("custody").display()));
+        let (release, custody) = (out.join("release"), out.join("custody"));
+        self.note(&format!("{}  may leave the building", release.display()));
+        if custody.is_dir() {
+            self.note(&format!("{}  must not", custody.display()));
+        }
         self.note(&format!("next: disjoin verify {}", out.display()));
     }
 
     /// Something that may not be what the user meant.
     pub(crate) fn warn(&self, text: &str) {
         self.note(&format!("warning: {text}"));
-    }
-
-    /// What a reader left out.
-    pub(crate) fn intake(&self, intake: &Intake) {
-        let report = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                self.warn(&format!("{} {}", number(n), if n == 1 { one } else { many }));
-            }
-        };
-        report(intake.empty_records, "record without a term was left out", "records without a term were left out");
-        report(intake.empty_terms, "field without text was left out", "fields without text were left out");
-        report(
-            intake.duplicate_terms,
-            "repetition of a term within its record was collapsed",
-            "repetitions of a term within its record were collapsed",
-        );
     }
 
     /// Errors are heard even with `--quiet`.
@@ -99,6 +134,23 @@ impl Talk {
         if let Some(hint) = error.hint().or_else(|| hint_for(error)) {
             to_stderr(&format!("hint: {hint}"));
         }
+    }
+
+    /// What a verb has to say, and what follows for the exit code.
+    pub(crate) fn answer(&self, answer: &Answer) -> Result<Outcome> {
+        self.remark(answer);
+        match self.json {
+            true => self.print_json(&answer.json)?,
+            false => self.print(&answer.page.text())?,
+        }
+        Ok(Outcome::of(answer.judged.holds))
+    }
+
+    /// Warnings, and files that were written.
+    pub(crate) fn remark(&self, answer: &Answer) {
+        answer.warnings.iter().for_each(|warning| self.warn(warning));
+        let files = answer.wrote.iter().filter(|path| path.is_file());
+        files.for_each(|file| self.note(&format!("wrote {}", file.display())));
     }
 
     /// A result in plain words, to stdout.
@@ -138,45 +190,4 @@ fn hint_for(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// A number with separators of thousands.
-pub(crate) fn number(n: impl TryInto<u64>) -> String {
-    n.try_into().map_or(String::from("?"), report::number)
-}
-
-/// A count with its noun.
-pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", number(n), if n == 1 { one } else { many })
-}
-
-/// A share in percent. What is not nothing is never shown as 0 %, and what is not all never as 100 %.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 || part == 0 {
-        return String::from("0 %");
-    }
-    if part == whole {
-        return String::from("100 %");
-    }
-    let share = 100.0 * part as f64 / whole as f64;
-    match share {
-        share if share < 0.05 => String::from("<0.1 %"),
-        share if share > 99.95 => String::from(">99.9 %"),
-        share => format!("{share:.1} %"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        let shown = [0_u64, 12, 999, 1000, 123_456, 1_234_567].map(number);
-        assert_eq!(shown, ["0", "12", "999", "1,000", "123,456", "1,234,567"]);
-    }
-
-    #[test]
-    fn shares_are_rounded_but_not_to_nothing_or_all() {
-        let shown = [(0, 5), (1, 100_000), (1, 3), (99_999, 100_000), (7, 7), (0, 0)].map(|(a, b)| percent(a, b));
-        assert_eq!(shown, ["0 %", "<0.1 %", "33.3 %", ">99.9 %", "100 %", "0 %"]);
-    }
-}
+pub(crate) use disjoin::report::{count, number};

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use disjoin::Unobserved;
 use disjoin::data::{Hierarchy, Transactions};
 use disjoin::protect::recoding::{AprioriParams, apriori};
 use disjoin::read::{Options, read};
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let hierarchy = Hierarchy::consecutive(&data.dictionary, fanout)?;
 
     let start = Instant::now();
-    let cut = apriori(&data.records, &hierarchy, &AprioriParams::new(k, m))?;
+    let cut = apriori(&data.records, &hierarchy, &AprioriParams::new(k, m), &Unobserved)?;
     let seconds = start.elapsed().as_secs_f64();
     print!("{:.5} {} {seconds:.3}", cut.ncp(&data.records, &hierarchy), cut.n_generalised());
     if is_checked {

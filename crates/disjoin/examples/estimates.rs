@@ -17,7 +17,7 @@ const SEEDS: u64 = 10;
 fn main() -> disjoin::Result<()> {
     let file = std::env::args().nth(1).unwrap_or_else(|| String::from("-"));
     let (data, _) = disjoin::read::read(Path::new(&file), &disjoin::read::Options::default())?;
-    let release = disassociate(&data, &Params::new(5, 2))?.release;
+    let release = disassociate(&data, &Params::paper(5, 2))?.release;
 
     let model = Model::new(&release)?;
     let terms = window_terms(&data, &release.dictionary);

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use disjoin::Unobserved;
 use disjoin::measure::measure_noisy;
 use disjoin::protect::noise::privbasis::{Params, privbasis};
 use disjoin::protect::noise::{Known, Source};
@@ -24,8 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let params = Params::new(epsilon.parse()?, delta, top);
     let (mut sum, mut squares, mut errors) = (0.0, 0.0, 0.0);
     for _ in 0..runs {
-        let made = privbasis(&known, &params, &mut Source::secure()?)?;
-        let report = measure_noisy(&made.release, &data, top as usize);
+        let made = privbasis(&known, &params, &mut Source::secure()?, &Unobserved)?;
+        let report = measure_noisy(&made.release, &data, top as usize, &Unobserved);
         sum += report.missed;
         squares += report.missed * report.missed;
         errors += report.support_error.unwrap_or(0.0);

@@ -3,6 +3,7 @@
 //! No message ever holds a value of a person: errors end up in logs. Places (file, line, column, row) are
 //! enough to find the value in the file that the steward already has.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,8 +28,8 @@ pub enum Error {
     /// A parameter must be changed: a flag or a key of the recipe.
     #[error("{key}: {problem}")]
     Recipe {
-        /// The parameter's name as the user writes it.
-        key: &'static str,
+        /// The parameter, as recipes write it: `protect.k`. A shell spells it in its own way.
+        key: Cow<'static, str>,
         /// Why its value cannot be used.
         problem: String,
         /// How to go on.
@@ -77,8 +78,8 @@ impl Error {
     }
 
     /// An [`Error::Recipe`] with a hint.
-    pub fn recipe(key: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        Error::Recipe { key, problem: problem.into(), hint: Some(hint.into()) }
+    pub fn recipe(key: impl Into<Cow<'static, str>>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Recipe { key: key.into(), problem: problem.into(), hint: Some(hint.into()) }
     }
 
     /// An [`Error::Io`].

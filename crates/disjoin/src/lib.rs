@@ -4,7 +4,7 @@
 //! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
 //! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
 //! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
-//! [`repair`] (can a release be mended?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?),
+//! [`repair`] (can a release be repaired?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?),
 //! [`run`] (all of it, from one recipe).
 //!
 //! A release in ten lines:
@@ -22,6 +22,13 @@
 //! assert!(text.starts_with(b"{\"format\":\"disjoin/disassociated\",\"version\":1,\"k\":3,\"m\":2,\"records\":6}"));
 //! # Ok::<(), disjoin::Error>(())
 //! ```
+
+/// Two structs of counts added up, field by field.
+macro_rules! sum_fields {
+    ($of:ident { $($field:ident),+ }, $a:expr, $b:expr) => {
+        $of { $($field: $a.$field + $b.$field),+ }
+    };
+}
 
 pub mod error;
 pub mod observer;

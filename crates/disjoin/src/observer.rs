@@ -34,6 +34,12 @@ impl Observer for Unobserved {}
 /// What unwinds when work is cancelled.
 struct Cancelled;
 
+impl std::fmt::Debug for dyn Observer + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
 impl dyn Observer + '_ {
     /// Ends the work here if it shall stop. Only under [`observed`].
     #[inline]

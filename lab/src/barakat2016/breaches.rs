@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use disjoin::Result;
+use disjoin::Unobserved;
 use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Closure, Cover, Findings, Knowledge, Truth, View, Worlds, baseline};
 use disjoin::data::Dataset;
@@ -105,7 +106,7 @@ rounds on a machine that was not idle: only their magnitude counts. The comparis
 when that with blind guesses had turned out to differ.";
 
 fn rows_of(data: &Dataset, k: u32, max_cluster: u32, place: &str) -> Result<Vec<Row>> {
-    let plain = Params { max_cluster, ..Params::new(k, M) };
+    let plain = Params { max_cluster, ..Params::paper(k, M) };
     let cuts = [
         (LITERAL, Params { paper_literal: true, ..plain.clone() }),
         (PUBLISHED, plain.clone()),
@@ -134,7 +135,7 @@ impl Row {
         protecting: f64,
         place: &str,
     ) -> Self {
-        let view = View { release, cut: rule, knowledge: &Knowledge::Anything };
+        let view = View { release, cut: rule, knowledge: &Knowledge::Anything, observer: &Unobserved };
         let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::default()];
         let runs = attacks.map(|attack| timed(ROUNDS, || attack.run(&view)));
         let scores = [0, 1, 2].map(|i: usize| judge(&runs[i].0, truth, k));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use disjoin::Result;
+use disjoin::Unobserved;
 use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Closure, Cover, Knowledge, Truth, View, Worlds};
 use disjoin::data::Dataset;
@@ -141,7 +142,7 @@ there rests on changed supports, and is not certain either. Only *weighed* and *
 
 /// Protects and repairs in every way; the first is the plain one.
 fn all_ways(data: &Dataset) -> Result<Vec<Made>> {
-    let plain = Params { max_cluster: MAX_CLUSTER, ..Params::new(K, M) };
+    let plain = Params { max_cluster: MAX_CLUSTER, ..Params::paper(K, M) };
     let protect = |way: &'static str, params: &Params| -> Result<Made> {
         let (outcome, seconds) = timed(ROUNDS, || disassociate(data, params));
         let Outcome { release, leaf_of, stats } = outcome?;
@@ -152,7 +153,7 @@ fn all_ways(data: &Dataset) -> Result<Vec<Made>> {
     let weighed = protect(WEIGHED, &Params { algorithm_aware: true, ..plain.clone() })?;
     let claimed =
         Parameters { k: K, m: M, max_cluster: MAX_CLUSTER, refine: true, cut: CutRule::Greedy, sensitive: None };
-    let (mended, mending) = timed(ROUNDS, || set_aside(&published.release, &claimed));
+    let (mended, mending) = timed(ROUNDS, || set_aside(&published.release, &claimed, &Unobserved));
     let (suppressed, suppressing) = timed(ROUNDS, || suppress(&published.release));
     let mended = by_setting_aside(mended, &published, mending);
     let suppressed = by_suppression(suppressed, &published, suppressing);
@@ -190,7 +191,8 @@ fn repaired(
 
 impl Row {
     fn new(data: &Dataset, made: Made, plain: f64, name: &str) -> Result<Self> {
-        let view = View { release: &made.release, cut: made.rule, knowledge: &Knowledge::Anything };
+        let view =
+            View { release: &made.release, cut: made.rule, knowledge: &Knowledge::Anything, observer: &Unobserved };
         let (cover, worlds) = (Cover.run(&view), Worlds::default().run(&view));
         let found = [&cover, &Closure.run(&view), &worlds].map(|findings| findings.found.len() as f64);
         let truth = Truth::new(data, Some(&made.leaf_of), &made.release)?;

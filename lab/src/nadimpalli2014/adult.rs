@@ -20,8 +20,7 @@ use disjoin::reconstruct::deal;
 use disjoin::release::generalized::{Associations, DATA, Generalized, TableClaim};
 use disjoin::release::privacy_models::Criterion;
 use disjoin::release::split::{Split, SplitClaim, SplitTables};
-use disjoin::run::split::bytes_of;
-use disjoin::verify::{parse_split, parse_table};
+use disjoin::verify::{SplitBytes, parse_split, parse_table};
 
 use crate::judge::{claim, most};
 use crate::page::{Page, Table, number};
@@ -56,6 +55,19 @@ fn read(split: &Split<'_>, k: f64) -> Result<SplitTables> {
     parse_split(&claim, "", &bytes_of(split)?)
 }
 
+/// The files of a split table, as they are written.
+fn bytes_of(split: &Split<'_>) -> Result<SplitBytes> {
+    let internal = |_| disjoin::Error::Internal("writing to memory does not fail");
+    let mut bytes = SplitBytes::default();
+    split.write_quasi(&mut bytes.quasi).map_err(internal)?;
+    for column in split.table().sensitive() {
+        let mut text = Vec::new();
+        split.write_sensitive(column, &mut text).map_err(internal)?;
+        bytes.sensitive.push(text);
+    }
+    Ok(bytes)
+}
+
 /// What readers see of a table in classes.
 fn read_classes(rows: &Rows, partition: &Partition, k: f64) -> Result<Rows> {
     let claim = TableClaim::new(rows, partition, "least-loss", &criteria(k));
@@ -67,7 +79,7 @@ fn read_classes(rows: &Rows, partition: &Partition, k: f64) -> Result<Rows> {
 }
 
 fn look(table: &Rows, are_rows: bool) -> Result<Surviving> {
-    surviving(&Published::new(table, are_rows)?, &Search::default(), None)
+    surviving(&Published::new(table, are_rows)?, &Search::default())
 }
 
 /// Figure 7: what hiding rules costs the sensitive columns, by the confidence from which on rules are hidden.
@@ -229,33 +241,39 @@ pub(super) fn dependencies(folder: &Path) -> Result<Page> {
     Ok(Page { title: "dependencies before and after Break-Merge", data: data.into(), table, svg, claims })
 }
 
+/// How likely values are guessed from groups of k by what the paper defines, by networks, and for certain; and what is lost of joint
+/// distributions, by Break-Merge and by Anatomy.
+fn breach_at(rows: &Rows, k: f64) -> Result<[f64; 7]> {
+    let partition = classes(rows, k)?;
+    let tables = read(&break_merge(rows, &partition)?, k)?;
+    let alone = knowledge_breach(&tables, None)?;
+    let own = network_breach(&tables, &of_release(&tables, 0)?, None)?;
+    let other = network_breach(&tables, &outside(&tables, rows, "adult")?, None)?;
+    // Anatomy refuses a table in which one value has more than one in l of the rows.
+    let anatomized = match anatomize(rows, L, &criteria(k), 1) {
+        Ok(groups) => joint_loss(rows, &anatomy(rows, &groups)?.partition()).mean,
+        Err(disjoin::Error::Infeasible { .. }) => f64::NAN,
+        Err(error) => return Err(error),
+    };
+    let mean =
+        |breach: Option<disjoin::attack::knowledge_breach::Breach>| breach.map_or(f64::NAN, |breach| breach.mean);
+    Ok([
+        alone.group_known.mean,
+        mean(alone.value_known),
+        mean(own.value_known),
+        mean(other.value_known),
+        alone.certain as f64,
+        joint_loss(rows, &partition).mean,
+        anatomized,
+    ])
+}
+
 /// How likely values are guessed, and what is lost of joint distributions.
 pub(super) fn breach(folder: &Path) -> Result<Page> {
     let rows = adult(folder)?;
     let mut columns: [Vec<f64>; 7] = Default::default();
     for k in K {
-        let partition = classes(&rows, k)?;
-        let tables = read(&break_merge(&rows, &partition)?, k)?;
-        let alone = knowledge_breach(&tables, None)?;
-        let own = network_breach(&tables, &of_release(&tables, 0)?, None)?;
-        let other = network_breach(&tables, &outside(&tables, &rows, "adult")?, None)?;
-        // Anatomy refuses a table in which one value has more than one in l of the rows.
-        let anatomized = match anatomize(&rows, L, &criteria(k), 1) {
-            Ok(groups) => joint_loss(&rows, &anatomy(&rows, &groups)?.partition()).mean,
-            Err(disjoin::Error::Infeasible { .. }) => f64::NAN,
-            Err(error) => return Err(error),
-        };
-        let mean =
-            |breach: Option<disjoin::attack::knowledge_breach::Breach>| breach.map_or(f64::NAN, |breach| breach.mean);
-        let values = [
-            alone.group_known.mean,
-            mean(alone.value_known),
-            mean(own.value_known),
-            mean(other.value_known),
-            alone.certain as f64,
-            joint_loss(&rows, &partition).mean,
-            anatomized,
-        ];
+        let values = breach_at(&rows, k)?;
         columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
     }
     let names = [

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use disjoin::Unobserved;
 use disjoin::attack::semantic::calibrated::{calibrated, learn};
 use disjoin::attack::semantic::judge::{Score, Truth, judge};
 use disjoin::attack::semantic::{Distance, METHODS, Method, View, eliminate, tables};
 use disjoin::data::{Dataset, Recoding};
 use disjoin::generate::stream;
+use disjoin::knowledge::relatedness::corpus::Builder;
 use disjoin::knowledge::relatedness::{Corpus, Vectors};
 use disjoin::protect::recoding::{Params, coat};
 use disjoin::read::extract::records_of_texts;
@@ -67,6 +69,13 @@ impl Sources {
         &self.texts[self.n_attacked()..]
     }
 
+    /// What words those go with, as a corpus.
+    pub(crate) fn other_corpus(&self) -> Result<Corpus> {
+        let mut builder = Builder::default();
+        self.others().iter().for_each(|text| builder.add(text));
+        builder.finish(Vec::new())
+    }
+
     fn records(&self, start: usize, n: usize) -> Dataset {
         records_of_texts(self.texts[start..start + n].iter().map(String::as_str)).0
     }
@@ -102,8 +111,11 @@ pub(crate) fn generalise(data: &Dataset, k: u32, share: f64, seed: u64, sets: Op
     let privacy = random_singletons(data.n_terms(), share, seed)?;
     let utility = sets.map_or_else(|| one_utility_set(data.n_terms()), <[Vec<u32>]>::to_vec);
     let params = Params { max_suppressed: 1.0, ..Params::new(k) };
-    Ok(coat(&data.records, data.n_terms(), &Policy { privacy, utility }, &params)?.recoding)
+    Ok(coat(&data.records, data.n_terms(), &Policy { privacy, utility }, &params, &Unobserved)?.recoding)
 }
+
+/// What each method makes of a release.
+pub(crate) type Scores = Vec<(Method, Score)>;
 
 /// What every method makes of a release.
 pub(crate) fn scores(
@@ -111,7 +123,7 @@ pub(crate) fn scores(
     recoding: &Recoding,
     distance: &Distance<'_>,
     most: Option<usize>,
-) -> Result<Vec<(Method, Score)>> {
+) -> Result<Scores> {
     let records = recoding.apply(&data.records);
     if records.len() != data.records.len() {
         return Err(Error::Internal("a record lost all of its terms"));

@@ -3,13 +3,14 @@
 use disjoin::Result;
 use disjoin::attack::semantic::{Distance, METHODS, Options};
 use disjoin::data::{Dataset, Recoding};
-use disjoin::knowledge::relatedness::{by_corpus, by_vectors, corpus};
+use disjoin::knowledge::relatedness::{by_corpus, by_vectors};
+use disjoin::observer::Observer;
 use disjoin::read::policy::random_singletons;
 use disjoin::release::recoded::{Draft, Promised, Recoded, RecodedClaim, Suppression};
 use disjoin::repair::regroup::{Asked, Ended, Regrouped, regroup};
 
 use super::data::{FEW, Sources, blind, generalise, of, scores};
-use crate::judge::claim;
+use crate::judge::{Claim, claim};
 use crate::page::{Page, Table};
 
 /// The values of k that are tried.
@@ -19,9 +20,7 @@ const KS: [u32; 3] = [2, 4, 6];
 pub(crate) fn mended(sources: &Sources) -> Result<Page> {
     let data = sources.abstracts();
     let (by_words, _) = by_corpus(&sources.corpus, &data.dictionary);
-    let mut builder = corpus::Builder::default();
-    sources.others().iter().for_each(|text| builder.add(text));
-    let abstracts = builder.finish(Vec::new())?;
+    let abstracts = sources.other_corpus()?;
     let (by_abstracts, _) = by_corpus(&abstracts, &data.dictionary);
     let by_vectors = sources.vectors.as_ref().map(|vectors| by_vectors(vectors, &data.dictionary).0);
     let mut attackers: Vec<(&str, &Distance<'_>)> =
@@ -32,8 +31,7 @@ pub(crate) fn mended(sources: &Sources) -> Result<Page> {
         menders.push(("after both", vec![&by_words, by_vectors]));
     }
     let mut table = Table::at("k", &KS.map(f64::from));
-    // For each mender, for each attacker by how much he is right, for each k.
-    let mut leads = vec![vec![Vec::new(); attackers.len()]; menders.len()];
+    let mut leads: Leads = vec![vec![Vec::new(); attackers.len()]; menders.len()];
     let mut costs = vec![Vec::new(); menders.len()];
     let mut is_baseline = true;
     for k in KS {
@@ -49,6 +47,29 @@ pub(crate) fn mended(sources: &Sources) -> Result<Page> {
             }
         }
     }
+    let claims = claims_of(&leads, is_baseline);
+    let mut names = Vec::new();
+    for (attacker, (who, _)) in attackers.iter().enumerate() {
+        for (mender, (when, _)) in menders.iter().enumerate() {
+            names.push(format!("{who}, {when}"));
+            table = table.column(names[names.len() - 1].clone(), leads[mender][attacker].clone());
+        }
+    }
+    for ((when, _), cost) in menders.iter().zip(costs) {
+        table = table.column(format!("NCP {when} (thousandths)"), cost);
+    }
+    let drawn: Vec<&str> = names.iter().map(String::as_str).collect();
+    let svg = table.lines("releases before and after repair", "precision beyond blind", &drawn);
+    let said = "Abstracts. Groups are mended against dictionaries (after), or against dictionaries and word vectors (after both), with NCP at most twice \
+                what it was. Then they are attacked with dictionaries, with other abstracts and with word vectors. Columns tell by how much the best of \
+                all attacks is right beyond blind guesses, at the lower end of its interval.";
+    Ok(Page { title: "releases that were mended", data: said.into(), table, svg, claims })
+}
+
+/// For each mender, for each attacker by how much he is right, for each k.
+type Leads = Vec<Vec<Vec<f64>>>;
+
+fn claims_of(leads: &Leads, is_baseline: bool) -> Vec<Claim> {
     let shown = |mender: usize, attacker: usize| {
         leads[mender][attacker].iter().map(|lead: &f64| format!("{lead:.3}")).collect::<Vec<_>>().join(" ")
     };
@@ -67,29 +88,15 @@ pub(crate) fn mended(sources: &Sources) -> Result<Page> {
             fall(1, 0, 1),
         ),
     ];
-    if by_vectors.is_some() {
+    // The third mender and the third attacker have vectors.
+    if leads.len() > 2 {
         claims.push(claim("what is mended against two adversaries is harder for both (our own aim)", "-").judged(
             "the best attack with dictionaries, and that with vectors, gain less than before, for every k",
             format!("dictionaries {} -> {}, vectors {} -> {}", shown(0, 0), shown(2, 0), shown(0, 2), shown(2, 2)),
             fall(0, 0, 2) && fall(2, 0, 2),
         ));
     }
-    let mut names = Vec::new();
-    for (attacker, (who, _)) in attackers.iter().enumerate() {
-        for (mender, (when, _)) in menders.iter().enumerate() {
-            names.push(format!("{who}, {when}"));
-            table = table.column(names[names.len() - 1].clone(), leads[mender][attacker].clone());
-        }
-    }
-    for ((when, _), cost) in menders.iter().zip(costs) {
-        table = table.column(format!("NCP {when} (thousandths)"), cost);
-    }
-    let drawn: Vec<&str> = names.iter().map(String::as_str).collect();
-    let svg = table.lines("releases before and after repair", "precision beyond blind", &drawn);
-    let said = "Abstracts. Groups are mended against dictionaries (after), or against dictionaries and word vectors (after both), with NCP at most twice \
-                what it was. Then they are attacked with dictionaries, with other abstracts and with word vectors. Columns tell by how much the best of \
-                all attacks is right beyond blind guesses, at the lower end of its interval.";
-    Ok(Page { title: "releases that were mended", data: said.into(), table, svg, claims })
+    claims
 }
 
 /// By how much the best attack is right beyond blind guesses, at the lower end of its interval.
@@ -116,7 +123,16 @@ fn mend(data: &Dataset, recoding: &Recoding, k: u32, adversaries: &[&Distance<'_
         most: 0.0,
         limit: 2.0,
     };
-    regroup(&asked, &mut |step| eprintln!("  k = {k}: {step}"))
+    regroup(&asked, &Told(k))
+}
+
+/// Says what a repair at this k is at.
+struct Told(u32);
+
+impl Observer for Told {
+    fn stage(&self, stage: &str) {
+        eprintln!("  k = {}: {stage}", self.0);
+    }
 }
 
 /// The groups of a release in the terms of the original.

@@ -8,8 +8,8 @@ use disjoin::protect::recoding::utility::inconspicuous;
 use disjoin::read::extract::records_of_texts;
 use disjoin::read::policy::random_singletons;
 
-use super::data::{FEW, KS, MANY, Sources, blind, generalise, of, scores, topics};
-use crate::judge::claim;
+use super::data::{FEW, KS, MANY, Scores, Sources, blind, generalise, of, scores, topics};
+use crate::judge::{Claim, claim};
 use crate::page::{Page, Table};
 
 /// Ours and RBA on the same held-out releases.
@@ -92,20 +92,23 @@ pub(crate) fn context(sources: &Sources) -> Result<Page> {
     Ok(Page { title: "by the number of contextual items", data, table, svg, claims })
 }
 
-/// How much it matters what the adversary has read.
-pub(crate) fn corpora(sources: &Sources) -> Result<Page> {
-    let data = sources.abstracts();
-    let recoding = generalise(&data, 6, FEW, 1, None)?;
-    let mut builder = corpus::Builder::default();
-    sources.others().iter().for_each(|text| builder.add(text));
-    let abstracts = builder.finish(Vec::new())?;
-    // Other people's records, in the terms of these.
+/// Other people's records, in the terms of these.
+fn others_in_terms_of(sources: &Sources, data: &Dataset) -> Transactions {
     let (others, _) = records_of_texts(sources.others().iter().map(String::as_str));
     let names: Vec<Option<u32>> = others.dictionary.iter().map(|text| data.dictionary.get(text)).collect();
     let mut records = Transactions::default();
     for record in others.records.iter() {
         records.push(&mut record.iter().filter_map(|&term| names[term as usize]).collect());
     }
+    records
+}
+
+/// How much it matters what the adversary has read.
+pub(crate) fn corpora(sources: &Sources) -> Result<Page> {
+    let data = sources.abstracts();
+    let recoding = generalise(&data, 6, FEW, 1, None)?;
+    let abstracts = sources.other_corpus()?;
+    let records = others_in_terms_of(sources, &data);
     let (by_words, _) = by_corpus(&sources.corpus, &data.dictionary);
     let (by_abstracts, _) = by_corpus(&abstracts, &data.dictionary);
     let by_records = by_records(&records, data.n_terms());
@@ -137,6 +140,13 @@ pub(crate) fn corpora(sources: &Sources) -> Result<Page> {
             .column(format!("{name} precision"), all.iter().map(|scores| of(scores, method).precision.share).collect())
             .column(format!("{name} F"), all.iter().map(|scores| of(scores, method).f).collect());
     }
+    let svg = table.bars("by what the adversary has read", "F-score");
+    let claims = claims_of_corpora(&all);
+    Ok(Page { title: "by what the adversary has read", data: said, table, svg, claims })
+}
+
+/// What is said of scores with dictionaries, with other abstracts, with their records and, where there are any, with vectors.
+fn claims_of_corpora(all: &[Scores]) -> Vec<Claim> {
     let precision: Vec<f64> = all.iter().map(|scores| of(scores, Method::Calibrated).precision.share).collect();
     let rba = of(&all[1], Method::Redistribution);
     let mut claims = vec![
@@ -151,7 +161,7 @@ pub(crate) fn corpora(sources: &Sources) -> Result<Page> {
             precision[1] > precision[0],
         ),
     ];
-    if sources.vectors.is_some() {
+    if all.len() > 3 {
         let gain = |at: usize| precision[at] - blind(&all[at][0].1);
         claims.push(claim("vectors that somebody else learned are as good as dictionaries (our own aim)", "-").judged(
             "ours gains at least as much precision over blind elimination",
@@ -159,8 +169,7 @@ pub(crate) fn corpora(sources: &Sources) -> Result<Page> {
             gain(3) >= gain(0),
         ));
     }
-    let svg = table.bars("by what the adversary has read", "F-score");
-    Ok(Page { title: "by what the adversary has read", data: said, table, svg, claims })
+    claims
 }
 
 /// Where attacks must lose, where they must win, and what a steward can do.

@@ -144,7 +144,7 @@ impl Lab {
 }
 
 fn utility(data: &Dataset, k: u32, options: Options<'_>) -> Result<Report> {
-    let outcome = disassociate(data, &Params::new(k, M))?;
+    let outcome = disassociate(data, &Params::paper(k, M))?;
     measure(&mut InMemory::new(&outcome.release), data, &Options { queries: 0, more_than_k: true, ..options })
 }
 

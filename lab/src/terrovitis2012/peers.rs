@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use disjoin::Unobserved;
 use disjoin::data::Hierarchy;
 use disjoin::measure::{NoisyReport, Options, RecodedOptions, RecodedReport, measure_noisy, measure_recoded};
 use disjoin::protect::noise::{Known, Source as Noise, diffpart};
 use disjoin::recipe::recoding::{Method, Recoding};
-use disjoin::run::recoded::protect_recoded;
+use disjoin::run::forms::recoded::make;
 use disjoin::{Error, Result};
 
 use super::real::each;
@@ -102,7 +103,8 @@ pub(super) fn figure_11b(lab: &Lab) -> Result<Page> {
     })
 }
 
-pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
+/// re of pairs at two ranks: ours, that of Apriori and that of DiffPart.
+fn errors_of_pairs(lab: &Lab) -> Result<Table> {
     let reports = lab.reports(REAL)?;
     let frequent: Vec<f64> = reports.iter().map(|report| error_at(report, 0, |window| window.re)).collect();
     let apriori = REAL.into_iter().map(|source| lab.apriori(source)).collect::<Result<Vec<_>>>()?;
@@ -121,22 +123,28 @@ pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
         };
         noisy.iter().map(error).collect::<Vec<f64>>()
     };
-    let table = Table::named("data", &NAMES)
+    Ok(Table::named("data", &NAMES)
         .column("re, ranks 0-20", frequent)
         .column("re, ranks 200-220", reports.iter().map(|report| (RE.1)(report)).collect())
         .column("Apriori, ranks 0-20", at(0))
         .column("Apriori, ranks 200-220", at(200))
         .column("DiffPart, ranks 0-20", noisy_at(0))
-        .column("DiffPart, ranks 200-220", noisy_at(200));
-    let (frequent, rarer) = (table.get("re, ranks 0-20"), table.get("re, ranks 200-220"));
-    let as_read = [frequent[0], rarer[1], rarer[2]];
-    let theirs = [table.get("Apriori, ranks 0-20")[0], at(200)[1], at(200)[2]];
-    let noise = [noisy_at(0)[0], noisy_at(200)[1], noisy_at(200)[2]];
-    let rises = |rank: usize, ours: &[f64]| {
-        let rows = ours.iter().zip(at(rank)).zip(noisy_at(rank));
-        rows.filter(|((ours, apriori), noisy)| **ours < *apriori && apriori < noisy).count()
+        .column("DiffPart, ranks 200-220", noisy_at(200)))
+}
+
+pub(super) fn figure_11c(lab: &Lab) -> Result<Page> {
+    let table = errors_of_pairs(lab)?;
+    let of = |who: &str| [table.get(&format!("{who}, ranks 0-20")), table.get(&format!("{who}, ranks 200-220"))];
+    let [ours, apriori, diffpart] = ["re", "Apriori", "DiffPart"].map(of);
+    let frequent = ours[0];
+    // Ranks 0-20 for POS only.
+    let as_read = |[frequent, rarer]: [&[f64]; 2]| [frequent[0], rarer[1], rarer[2]];
+    let [as_read, theirs, noise] = [ours, apriori, diffpart].map(as_read);
+    let rises = |at: usize| {
+        let rows = ours[at].iter().zip(apriori[at]).zip(diffpart[at]);
+        rows.filter(|((ours, apriori), noisy)| ours < apriori && apriori < noisy).count()
     };
-    let in_order = rises(0, frequent) + rises(200, rarer);
+    let in_order = rises(0) + rises(1);
     let claims = vec![
         claim("disassociation has a low re in the worst case, read as ranks 0-20 for POS only", "0.18")
             .judged("re is at most 0.18 on all data", each(&as_read), most(&as_read) <= 0.18)
@@ -184,8 +192,8 @@ impl Lab {
             for (epsilon, reports) in EPSILONS.into_iter().zip(&mut reports) {
                 let epsilon = epsilon.parse().map_err(|_| Error::Internal("a budget is a number"))?;
                 let params = diffpart::Params { fan_out: FANOUT as u32, ..diffpart::Params::new(epsilon) };
-                let made = diffpart::diffpart(&known, &params, &mut Noise::demonstration(SEED))?;
-                reports.push(measure_noisy(&made.release, &dataset, Options::default().top));
+                let made = diffpart::diffpart(&known, &params, &mut Noise::demonstration(SEED), &Unobserved)?;
+                reports.push(measure_noisy(&made.release, &dataset, Options::default().top, &Unobserved));
             }
         }
         Ok(reports)
@@ -197,10 +205,11 @@ impl Lab {
             return Ok(report.clone());
         }
         let dataset = self.load(source)?;
-        let made = protect_recoded(&Recoding::by_hierarchy(Method::Apriori, K, M, FANOUT), &dataset, &mut |_| {})?;
+        let made = make(&Recoding::by_hierarchy(Method::Apriori, K, M, FANOUT), &dataset, &Unobserved)?;
         let hierarchy = Hierarchy::uniform(&dataset.dictionary, FANOUT)?;
         let Options { top, seed, .. } = Options::default();
-        let options = RecodedOptions { top, queries: 0, seed, hierarchy: Some(&hierarchy), line_of: None };
+        let (hierarchy, observer) = (Some(&hierarchy), &Unobserved);
+        let options = RecodedOptions { top, queries: 0, seed, hierarchy, line_of: None, observer };
         let report = Rc::new(measure_recoded(&made.claim, &made.release, &dataset, &options)?);
         self.recoded.borrow_mut().insert(source, report.clone());
         Ok(report)

@@ -114,7 +114,7 @@ fn least_seconds(tasks: &[(&Dataset, u32)]) -> Result<Vec<f64>> {
     for _ in 0..ROUNDS {
         for (&(dataset, k), seconds) in tasks.iter().zip(&mut seconds) {
             let start = Instant::now();
-            pool.install(|| disassociate(dataset, &Params::new(k, M)))?;
+            pool.install(|| disassociate(dataset, &Params::paper(k, M)))?;
             *seconds = seconds.min(start.elapsed().as_secs_f64());
         }
     }

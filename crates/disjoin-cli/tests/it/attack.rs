@@ -33,7 +33,8 @@ fn a_safe_release_withstands() {
     for args in [&["attack", "out"][..], &["attack", "out/release"], &[&["attack", "out"], &ORIGINAL[..]].concat()] {
         let (stdout, stderr) = bench.good(args);
         assert!(stdout.starts_with("5 records in 1 cluster, k = 3, m = 2\n"), "{stdout}");
-        assert!(stdout.ends_with("\nNothing certain was found.\n"), "{stdout}");
+        assert!(stdout.contains("\ncertain disclosures: 0, within the limit of 0.\n"), "{stdout}");
+        assert!(stdout.ends_with("\nNo attack goes beyond its limit.\n"), "{stdout}");
         for name in ["cover", "closure", "worlds", "reassociate-greedy", "identity"] {
             assert!(stdout.contains(&format!("\n  {name} ")), "{name}: {stdout}");
         }
@@ -46,19 +47,24 @@ fn a_cover_problem_is_found_and_named() {
     let bench = packaged(BREACHED);
     let (stdout, stderr) = breached(&bench, &["attack", "out"]);
     assert!(
-        stdout.contains("The release can be BREACHED: ") && stdout.contains(" by closure, cover, worlds"),
+        stdout.contains("certain disclosures: 2, ABOVE the limit of 0.")
+            && stdout.contains("  closure, cover, worlds\n"),
         "{stdout}"
     );
+    assert!(stdout.ends_with("\nThe release can be BREACHED.\n"), "{stdout}");
     assert!(stdout.contains("\n  cluster 0 ") && !stdout.contains("precision"), "{stdout}");
     // Terms are counted, unless they are asked for.
     assert!(!stdout.contains("cancer") && !stderr.contains("cancer"), "{stdout}");
     let (stdout, _) = breached(&bench, &["attack", "out", "--attack", "cover", "--show-terms"]);
     assert!(stdout.contains("    cancer + surgery  =>  oncologist, treatment\n"), "{stdout}");
-    assert!(stdout.contains("BREACHED: 2 certain statements by cover.") && !stdout.contains("worlds"), "{stdout}");
-    // As many as that are put up with.
-    let (stdout, _) = bench.good(&["attack", "out", "--attack", "cover", "--limit", "2"]);
-    assert!(stdout.contains("2 certain statements, no more than the 2 put up with."), "{stdout}");
-    breached(&bench, &["attack", "out", "--attack", "cover", "--limit", "1"]);
+    assert!(stdout.contains("certain disclosures: 2, ABOVE the limit of 0.") && !stdout.contains("worlds"), "{stdout}");
+    assert!(stdout.ends_with("\nThe release can be BREACHED.\n"), "{stdout}");
+    // As many as that are accepted, under the old name of the flag, too.
+    for flag in ["--max-certain-disclosures", "--limit"] {
+        let (stdout, _) = bench.good(&["attack", "out", "--attack", "cover", flag, "2"]);
+        assert!(stdout.contains("certain disclosures: 2, within the limit of 2."), "{stdout}");
+        breached(&bench, &["attack", "out", "--attack", "cover", flag, "1"]);
+    }
     // What does not look cannot find.
     bench.good(&["attack", "out", "--attack", "identity,reassociate"]);
 }
@@ -73,7 +79,8 @@ fn a_row_that_is_somebodys_is_found() {
         [{\"terms\":[\"a\"],\"count\":3},{\"terms\":[\"a\",\"b\"],\"count\":1}]}],\"term_chunk\":[]}";
     fs::write(&path, format!("{header}\n{cluster}\n")).unwrap();
     let (stdout, _) = breached(&bench, &["attack", "out"]);
-    assert!(stdout.contains("BREACHED: identity: 1 probability above 1/3."), "{stdout}");
+    assert!(stdout.contains("re-identification (prosecutor) risk: 1, ABOVE the limit of 0.3333."), "{stdout}");
+    assert!(stdout.ends_with("\nThe release can be BREACHED.\n"), "{stdout}");
     bench.good(&["attack", "out", "--attack", "cover,closure,worlds"]);
 }
 
@@ -84,7 +91,7 @@ fn a_damaged_release_is_no_reason_to_stop() {
     let data = fs::read_to_string(&path).unwrap();
     fs::write(&path, data.replacen("\"size\":6", "\"size\":2", 1)).unwrap();
     let (stdout, _) = bench.good(&["attack", "out", "--attack", "closure,worlds,reassociate"]);
-    assert!(stdout.contains("Nothing certain"), "{stdout}");
+    assert!(stdout.contains("certain disclosures: 0, within the limit of 0."), "{stdout}");
     assert!(bench.bad(&["attack", "out"]).contains("data.jsonl"));
 }
 
@@ -108,7 +115,7 @@ fn the_original_says_what_is_true() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[..3], ["cover", "2", "1.0000"], "{stdout}");
     assert_eq!(cells[cells.len() - 2..], ["-", "2"], "{stdout}");
-    assert!(stdout.contains("95 %") && stdout.contains("blindly"), "{stdout}");
+    assert!(stdout.contains("95 %") && stdout.contains("  baseline  "), "{stdout}");
     assert!(!bench.at("out/custody/findings.csv").exists());
 }
 
@@ -121,9 +128,14 @@ fn the_json_has_everything_but_people() {
         serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {stdout}"))
     };
     let alone = report(&[]);
-    let all = ["attacks", "certain", "clusters", "holds", "identity", "k", "limit", "m", "records", "worst"];
+    let all = ["attacks", "certain", "clusters", "holds", "identity", "k", "limits", "m", "records", "worst"];
     assert_eq!(keys(&alone), all.into());
-    assert_eq!((&alone["holds"], &alone["records"], &alone["limit"]), (&false.into(), &6.into(), &0.into()));
+    assert_eq!((&alone["holds"], &alone["records"]), (&false.into(), &6.into()));
+    let limit = &alone["limits"][0];
+    assert_eq!(keys(limit), ["holds", "key", "limit", "meaning", "value"].into());
+    assert_eq!((&limit["key"], &limit["holds"]), (&"limits.certain_disclosures".into(), &false.into()));
+    assert_eq!((&limit["limit"], &limit["value"]), (&0.0.into(), &2.0.into()));
+    assert_eq!(alone["limits"][1]["key"], "limits.reidentification_risk");
     assert_eq!(keys(&alone["identity"]), ["above", "itemsets", "mean", "worst"].into());
     let judged = report(&ORIGINAL);
     for (name, of) in ["cover", "closure", "worlds", "reassociate-greedy"].iter().zip(0..) {
@@ -162,7 +174,7 @@ fn people_are_kept_in_custody_if_asked() {
     fs::rename(bench.at("out/custody"), bench.at("safe-place")).unwrap();
     assert!(bench.bad(&flags).contains("--keep: there is no custody folder"));
     breached(&bench, &[&flags[..], &["--custody", "safe-place"]].concat());
-    assert!(bench.bad(&["attack", "out", "--keep"]).contains("--original"));
+    assert!(bench.bad(&["attack", "out", "--keep"]).contains("--keep: needs the original"));
 }
 
 #[test]
@@ -185,6 +197,11 @@ fn another_original_is_refused_without_its_values() {
         assert!(stderr.contains(problem) && stderr.contains("hint: give the file"), "{stderr}");
         assert!(!["cancer", "gout", "surgery"].iter().any(|term| stderr.contains(term)), "{stderr}");
     }
+    let said = bench.bad(&["attack", "out", "--max-knowledge-breach", "0.1"]);
+    assert!(
+        said.contains("--max-knowledge-breach: is for a split table, and this is a disassociated dataset"),
+        "{said}"
+    );
     assert!(bench.bad(&["attack", "absent"]).contains("absent: cannot read the release"));
     assert!(bench.bad(&["attack", "out", "--attack", "magic"]).contains("possible values: cover, closure, worlds"));
 }

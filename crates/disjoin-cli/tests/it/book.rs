@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
@@ -161,7 +161,7 @@ fn blocks_are_read_as_the_book_says() {
 }
 
 /// Runs the program itself, in a folder.
-fn disjoin(folder: &Path, args: &[&str]) -> String {
+pub(crate) fn disjoin(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_disjoin"));
     command.args(args).current_dir(folder).env_remove("COLUMNS").stdin(Stdio::null());
     let output = command.output().unwrap();
@@ -169,7 +169,7 @@ fn disjoin(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const GENERATED: &str = "<!-- Written by crates/disjoin-cli/tests/it/book.rs: UPDATE_BOOK=1 cargo test -p disjoin-cli --test it book -->\n\n";
+pub(crate) const GENERATED: &str = "<!-- Written by crates/disjoin-cli/tests/it/book.rs: UPDATE_BOOK=1 cargo test -p disjoin-cli --test it book -->\n\n";
 
 /// The names in the list of commands of a help text.
 fn verbs(help: &str) -> Vec<String> {
@@ -181,6 +181,9 @@ fn verbs(help: &str) -> Vec<String> {
 fn help(verb: &[String], out: &mut String) {
     let mut args: Vec<&str> = verb.iter().map(String::as_str).collect();
     args.push("--help");
+    if verb == ["protect"] {
+        args.push("all");
+    }
     let text = disjoin(&root(), &args);
     let name: String = ["disjoin"].into_iter().chain(verb.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let text: String = text.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
@@ -193,7 +196,7 @@ fn help(verb: &[String], out: &mut String) {
 fn command_line() -> String {
     let mut out = format!(
         "# Command line\n\n{GENERATED}The long help of every verb, as `--help` prints it. Exit codes are the same for all \
-         verbs: 0 done, and\nthe promise holds; 1 the promise does not hold, or an attack succeeds; 2 an error, and nothing \
+         verbs: 0 done;\nthe promise and its limits hold; 1 the promise or a limit does not hold; 2 an error, and nothing \
          was written.\n"
     );
     help(&[], &mut out);
@@ -275,7 +278,7 @@ fn recipe_keys() -> String {
         "# Recipe keys\n\n{GENERATED}A recipe is a TOML file. What it may hold, from `disjoin recipe schema`; other keys are \
          refused. A key that is\nmissing has its default: `disjoin recipe check` prints a recipe with all of them filled in.\n"
     );
-    for name in ["input", "protect", "table", "attack", "measure", "repair", "output"] {
+    for name in ["input", "protect", "table", "attack", "measure", "limits", "repair", "output"] {
         section(&schema, name, &schema["properties"][name], &mut out);
     }
     let sections = schema["properties"].as_object().unwrap().len();
@@ -285,7 +288,7 @@ fn recipe_keys() -> String {
 }
 
 /// The public fields of a struct with their comments, as rows of a table.
-fn fields(file: &str, name: &str) -> String {
+pub(crate) fn fields(file: &str, name: &str) -> String {
     let text = fs::read_to_string(root().join("crates/disjoin/src").join(file)).unwrap();
     let (_, body) = text.split_once(&format!("pub struct {name} {{\n")).unwrap_or_else(|| panic!("{file}: no {name}"));
     let mut table = String::from("| key | meaning |\n|---|---|\n");
@@ -305,165 +308,65 @@ fn fields(file: &str, name: &str) -> String {
     table
 }
 
-/// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 15] = [
-    ("release/claim.json", "what is promised, against whom, with which parameters"),
-    ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
-    ("release/data.csv", "the data, if they are a table"),
-    ("release/sets.jsonl", "the sets of a table with a set-valued column"),
-    ("release/transactions.jsonl", "the data, if terms were recoded"),
-    ("release/universe.txt", "all items that a noisy release is about, if they are listed"),
-    ("release/report.html", "what readers of the release should know; written by `run`"),
-    ("custody/custody.json", "how the release was made, with the digest of the input"),
-    ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
-    ("custody/class_of.csv", "which row of a table went to which class; empty if it was removed"),
-    ("custody/line_of.csv", "which line of transactions.jsonl shows which record"),
-    ("custody/mapping.csv", "what each class of a table shows in each column"),
-    ("custody/report.html", "everything about the run; written by `run`"),
-    ("custody/report.json", "the same for programs"),
-    ("custody/report.md", "the same as text"),
-];
+/// The variants of an enum as they are written, with their keys and comments, as rows of a table.
+pub(crate) fn variants(file: &str, name: &str, tag: &str) -> String {
+    let text = fs::read_to_string(root().join("crates/disjoin/src").join(file)).unwrap();
+    let (_, body) = text.split_once(&format!("pub enum {name} {{\n")).unwrap_or_else(|| panic!("{file}: no {name}"));
+    let mut rows: Vec<(String, Vec<&str>, String)> = Vec::new();
+    let mut comment: Vec<&str> = Vec::new();
+    for line in body.lines().take_while(|&line| line != "}") {
+        let code = line.trim();
+        if let Some(words) = code.strip_prefix("///") {
+            comment.push(words.trim());
+        } else if !code.starts_with("#[") {
+            let depth = line.len() - line.trim_start().len();
+            if depth == 4 && code.starts_with(char::is_uppercase) {
+                let name = code.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                rows.push((kebab(name), Vec::new(), comment.join(" ")));
+            } else if let (8, Some((key, _)), Some(row)) = (depth, code.split_once(':'), rows.last_mut()) {
+                row.1.push(key);
+            }
+            comment.clear();
+        }
+    }
+    assert!(!rows.is_empty(), "{file}: {name} has no variants");
+    let has_keys = rows.iter().any(|(_, keys, _)| !keys.is_empty());
+    let (keys, line) = if has_keys { (" further keys |", "---|") } else { ("", "") };
+    let mut table = format!("| `{tag}` |{keys} meaning |\n|---|---|{line}\n");
+    for (name, keys, words) in rows {
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let keys = if has_keys { format!(" {} |", keys.join(", ")) } else { String::new() };
+        let words = words.replace("[`Mechanism::DiscreteLaplace`]", "`discrete-laplace`").replace('|', "\\|");
+        writeln!(table, "| `{name}` |{keys} {words} |").unwrap();
+    }
+    table
+}
 
-const TEN: &str = "itunes,flu,madonna,ikea,ruby\nmadonna,flu,viagra,ruby,audi a4,sony tv\n\
+/// A name as serde writes it: `KAnonymity` is `k-anonymity`.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push('-');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+pub(crate) const TEN: &str = "itunes,flu,madonna,ikea,ruby\nmadonna,flu,viagra,ruby,audi a4,sony tv\n\
     itunes,madonna,audi a4,ikea,sony tv\nitunes,flu,viagra\nitunes,flu,madonna,audi a4,sony tv\n\
     madonna,digital camera,panic disorder,playboy\niphone sdk,madonna,ikea,ruby\n\
     iphone sdk,digital camera,madonna,playboy\niphone sdk,digital camera,panic disorder\n\
     iphone sdk,digital camera,madonna,ikea,ruby\n";
 
-const SIX: &str =
-    "age,sex,disease,drugs\n31,f,flu,a;b\n34,f,gout,a;b\n38,m,flu,a\n52,m,asthma,a;c\n55,f,gout,b;c\n59,m,flu,a;c\n";
-
-fn formats() -> String {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("web.txt"), TEN).unwrap();
-    let recipe = "[input]\nfile = \"web.txt\"\n[protect]\nk = 3\nm = 2\nmax_cluster = 6\n";
-    fs::write(folder.path().join("recipe.toml"), recipe).unwrap();
-    disjoin(folder.path(), &["run", "--quiet"]);
-    let read = |name: &str| fs::read_to_string(folder.path().join("out").join(name)).unwrap();
-    fs::write(folder.path().join("six.csv"), SIX).unwrap();
-    let roles = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "drugs", "--numeric", "age"];
-    let protect = ["protect", "six.csv", "-k", "2", "--max-cluster", "4", "-o", "table", "--quiet"];
-    disjoin(folder.path(), &[&protect[..], &roles].concat());
-    fs::write(folder.path().join("items.txt"), "a\nb\nc\n").unwrap();
-    let noise =
-        ["--method", "privbasis", "--epsilon", "1", "--universe", "items.txt", "--seed", "1", "--demonstration"];
-    fs::write(folder.path().join("drugs.txt"), "a,b\na,b\na\na,c\nb,c\na,c\n".repeat(20)).unwrap();
-    disjoin(folder.path(), &[&["protect", "drugs.txt", "-o", "noisy", "--quiet", "--top", "3"][..], &noise].concat());
-    let read_noisy = |name: &str| fs::read_to_string(folder.path().join("noisy").join(name)).unwrap();
-    let read_table = |name: &str| fs::read_to_string(folder.path().join("table").join(name)).unwrap();
-
-    fs::write(folder.path().join("hide.txt"), "viagra\nplayboy,madonna\n").unwrap();
-    let protect = ["protect", "web.txt", "-k", "3", "--method", "coat", "--privacy", "hide.txt", "-o", "recoded"];
-    disjoin(folder.path(), &[&protect[..], &["--quiet"]].concat());
-    let read_recoded = |name: &str| fs::read_to_string(folder.path().join("recoded").join(name)).unwrap();
-
-    let mut out = format!(
-        "# Formats of a package\n\n{GENERATED}A package is a folder with two parts. `release/` may leave the building, \
-         `custody/` must not. The examples are\nthe ten records of [Disassociation](../concepts/disassociation.md) with k = 3, \
-         m = 2 and `max_cluster = 6`.\nReaders refuse a `version` that they do not know.\n\n| file | what it is |\n|---|---|\n"
-    );
-    let mut written = Vec::new();
-    let parts = |package| [(package, "release"), (package, "custody")];
-    for (package, part) in ["out", "table", "recoded"].into_iter().flat_map(parts).chain([("noisy", "release")]) {
-        for entry in fs::read_dir(folder.path().join(package).join(part)).unwrap() {
-            written.push(format!("{part}/{}", entry.unwrap().file_name().to_string_lossy()));
-        }
-    }
-    for file in &written {
-        assert!(FILES.iter().any(|(name, _)| name == file), "the book does not know the file {file}");
-    }
-    for (file, meaning) in FILES {
-        assert!(written.iter().any(|name| name == file), "no package has the file {file} of the book");
-        writeln!(out, "| `{file}` | {meaning} |").unwrap();
-    }
-
-    write!(out, "\n## claim.json\n\n{}", fields("release/claim.rs", "Claim")).unwrap();
-    write!(out, "\n`parameters`:\n\n{}", fields("release/claim.rs", "Parameters")).unwrap();
-    write!(out, "\n`parameters.sensitive`:\n\n{}", fields("release/claim.rs", "Sensitive")).unwrap();
-    write!(out, "\n```json\n{}```\n", read("release/claim.json")).unwrap();
-
-    out.push_str("\n## data.jsonl\n\nThe first line is a header, each other line one cluster that stands alone.\n");
-    write!(out, "\nThe header:\n\n{}", fields("release/disassociated.rs", "Header")).unwrap();
-    out.push_str("\nIt also has `format` and `version`.\n");
-    write!(out, "\nA simple cluster:\n\n{}", fields("release/disassociated.rs", "Simple")).unwrap();
-    write!(out, "\nA joint cluster:\n\n{}", fields("release/disassociated.rs", "Joint")).unwrap();
-    out.push_str("\nA chunk has `terms`, its domain, and `subrecords`, each with its `terms` and its `count`.\n");
-    let mut data = read("release/data.jsonl").lines().map(str::to_owned).collect::<Vec<_>>().into_iter();
-    write!(out, "\n```json\n{}\n", data.next().unwrap()).unwrap();
-    out.push_str("```\n\nThe cluster of the example, with line breaks that the file does not have:\n\n```json\n");
-    for line in data {
-        let broken = line.replace("{\"size\"", "\n{\"size\"").replace(",\"term_chunk", ",\n \"term_chunk");
-        let broken = broken.replace(",\"shared_chunks", ",\n\"shared_chunks").replace(",{\"terms", ",\n  {\"terms");
-        writeln!(out, "{}", broken.trim_start()).unwrap();
-    }
-    out.push_str("```\n\n## data.parquet\n\n");
-    let parquet = fs::read_to_string(root().join("crates/disjoin/src/release/parquet.rs")).unwrap();
-    let head =
-        parquet.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
-    for line in head.skip_while(|line| !line.starts_with("Three kinds of rows")) {
-        writeln!(out, "{line}").unwrap();
-    }
-
-    write!(out, "\n## custody.json\n\n{}", fields("publish/custody.rs", "Custody")).unwrap();
-    out.push_str("\nIt also has `format` and `version`.\n");
-    write!(out, "\n`input`:\n\n{}", fields("read/mod.rs", "Intake")).unwrap();
-    write!(out, "\n`stats`:\n\n{}", fields("protect/disassociation/mod.rs", "Stats")).unwrap();
-    let map: String = read("custody/leaf_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
-    write!(out, "\n## leaf_of.csv\n\nOne line a record, in the order of the input.\n\n```text\n{map}```\n").unwrap();
-
-    out.push_str("\n## The claim of a table\n\n");
-    out.push_str(&fields("release/generalized/claim.rs", "TableClaim"));
-    write!(out, "\n`columns`:\n\n{}", fields("release/generalized/claim.rs", "PublishedColumn")).unwrap();
-    write!(out, "\n`sets`:\n\n{}", fields("release/generalized/claim.rs", "SetsClaim")).unwrap();
-    out.push_str("\nThe example, six people with k = 2:\n\n```text\n");
-    write!(out, "{SIX}```\n\n```json\n{}```\n", read_table("release/claim.json")).unwrap();
-    out.push_str("\n## data.csv\n\n");
-    let head = |file: &str, from: &str| -> String {
-        let text = fs::read_to_string(root().join("crates/disjoin/src").join(file)).unwrap();
-        let lines = text.lines().map_while(|line| line.strip_prefix("//!").map(str::trim_start)).map(str::to_owned);
-        lines.skip_while(|line| !line.starts_with(from)).map(|line| line + "\n").collect()
-    };
-    out.push_str(&head("release/generalized/mod.rs", "First come"));
-    out.push_str(
-        "\nA cell is a value, a range `20..29`, a set `{a|b}`, a label of the column's hierarchy, `*` for anything, \
-                  or empty for\na missing value. Rows that show the same are a class.\n",
-    );
-    write!(out, "\n```text\n{}```\n", read_table("release/data.csv")).unwrap();
-    out.push_str("\n## sets.jsonl\n\n");
-    out.push_str("As data.jsonl, with one more key in every cluster: the `class` of data.csv that it belongs to.\n");
-    write!(out, "\n```json\n{}```\n", read_table("release/sets.jsonl")).unwrap();
-    write!(out, "\n## class_of.csv\n\n```text\n{}```\n", read_table("custody/class_of.csv")).unwrap();
-    write!(out, "\n## mapping.csv\n\n```text\n{}```\n", read_table("custody/mapping.csv")).unwrap();
-
-    out.push_str("\n## The claim of recoded transactions\n\n");
-    out.push_str(&fields("release/recoded/claim.rs", "RecodedClaim"));
-    out.push_str("\nThe ten records again, with k = 3, where `viagra` and `playboy,madonna` are to be protected:\n");
-    write!(out, "\n```json\n{}```\n", read_recoded("release/claim.json")).unwrap();
-    out.push_str("\n## transactions.jsonl\n\n");
-    let told = head("release/recoded/mod.rs", "transactions.jsonl has");
-    out.push_str(
-        &told.replacen("each different record:\n", "each different record.\n", 1).replace("```text\n", "```json\n"),
-    );
-    out.push_str("\nOf the example:\n\n");
-    write!(out, "```json\n{}```\n", read_recoded("release/transactions.jsonl")).unwrap();
-    let map: String = read_recoded("custody/line_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
-    write!(out, "\n## line_of.csv\n\nOne line a record, in the order of the input.\n\n```text\n{map}```\n").unwrap();
-    out.push_str("\n## The claim of a noisy release\n\n");
-    out.push_str(&fields("release/noisy/claim.rs", "NoisyClaim"));
-    write!(out, "\n`parameters`:\n\n{}", fields("release/noisy/claim.rs", "NoiseParameters")).unwrap();
-    out.push_str(
-        "\nAmounts are strings, so that nothing is rounded. Fields that are not listed are refused by `verify`.\n",
-    );
-    write!(out, "\n```json\n{}```\n\nIts data.jsonl:\n\n", read_noisy("release/claim.json")).unwrap();
-    write!(out, "```json\n{}```\n", read_noisy("release/data.jsonl")).unwrap();
-    out
-}
-
 #[test]
 fn the_reference_is_what_the_code_says() {
     let update = std::env::var_os("UPDATE_BOOK").is_some();
     let mut old = Vec::new();
-    for (name, text) in [("command-line", command_line()), ("recipe", recipe_keys()), ("formats", formats())] {
+    for (name, text) in
+        [("command-line", command_line()), ("recipe", recipe_keys()), ("formats", crate::formats::formats())]
+    {
         let path = source().join("reference").join(format!("{name}.md"));
         if update {
             fs::create_dir_all(path.parent().unwrap()).unwrap();

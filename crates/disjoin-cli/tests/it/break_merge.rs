@@ -68,10 +68,21 @@ fn the_table_of_the_paper_goes_all_the_way() {
     // 2/5 4/5 in the first group, 3/5 3/5 in the second.
     let report = json(&bench, &["attack", "out"], 0);
     assert_eq!(report["value_known"]["worst"].as_f64().map(|p| (1e6 * p).round()), Some(360_000.0));
-    assert!(bench.good(&["attack", "out", "--most-likely", "0.37"]).0.contains("no group is above 0.37"));
-    let found = bench.run(&["attack", "out", "--most-likely", "0.35"]);
-    assert_eq!(found.status.code(), Some(1));
-    assert!(text(&found.stdout).contains("BREACHED: 1 group is above 0.35"), "{}", text(&found.stdout));
+    for flag in ["--max-knowledge-breach", "--most-likely"] {
+        let (kept, _) = bench.good(&["attack", "out", flag, "0.37"]);
+        assert!(
+            kept.contains("are guessed: 0.3600, within the limit of 0.3700.") && !kept.contains("group 2"),
+            "{kept}"
+        );
+        let found = bench.run(&["attack", "out", flag, "0.35"]);
+        let shown = text(&found.stdout);
+        assert_eq!(found.status.code(), Some(1));
+        assert!(
+            shown.contains("are guessed: 0.3600, ABOVE the limit of 0.3500.") && shown.contains("BREACHED"),
+            "{shown}"
+        );
+        assert!(shown.contains("\n  group 2 ") && !shown.contains("\n  group 1 "), "{shown}");
+    }
     let measured = json(&bench, &["measure", "out", "--original", "census.csv"], 0);
     assert!(measured["joint"]["mean"].as_f64().unwrap() > 0.3 && measured["quasi"]["gcp"].as_f64() == Some(0.0));
     assert!(bench.good(&["measure", "out", "--original", "census.csv"]).0.contains("total variation"));
@@ -99,7 +110,7 @@ fn certain_values_are_a_breach() {
     assert!(bench.good(&["verify", "out"]).0.contains("The promise holds"));
     let report = json(&bench, &["attack", "out"], 1);
     assert_eq!(report["certain"].as_u64(), Some(10));
-    bench.good(&["attack", "out", "--limit", "10"]);
+    bench.good(&["attack", "out", "--max-certain-disclosures", "10"]);
 }
 
 #[test]
@@ -109,7 +120,7 @@ fn groups_come_from_any_method() {
     for (name, more) in [
         ("default", &[][..]),
         ("mondrian", &["--groups-by", "mondrian"]),
-        ("breach", &["--knowledge-breach", "0.6", "--most-removed", "0.2"]),
+        ("breach", &["--knowledge-breach", "0.6", "--suppression-limit", "0.2"]),
     ] {
         let protect = ["protect", "people.csv", "--method", "break-merge", "-k", "4", "--l-diversity", "2", "-o", name];
         let told = json(&bench, &[&protect[..], &PEOPLE, more].concat(), 0);
@@ -190,15 +201,15 @@ fn a_recipe_says_the_same() {
 file = \"people.csv\"
 [protect]
 k = 4
+method = \"break-merge\"
 [table]
 quasi = [\"age\", \"sex\"]
 sensitive = [\"disease\", \"job\"]
 identifier = [\"name\"]
 numeric = [\"age\"]
-split = \"break-merge\"
 [table.criteria]
 l = 2
-[table.at_most]
+[limits]
 joint_loss = 0.9
 [output]
 folder = \"out\"
@@ -224,13 +235,14 @@ folder = \"out\"
     bench.file("recipe.toml", recipe.replace("joint_loss = 0.9", "joint_loss = 0.0"));
     let ran = bench.run(&["run"]);
     assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
-    assert!(text(&ran.stdout).contains("table.at_most.joint_loss"));
+    assert!(text(&ran.stdout).contains("limits.joint_loss"));
     bench.file("recipe.toml", recipe.replace("break-merge", "sideways"));
-    assert!(bench.bad(&["run"]).contains("recipe.toml:10"));
+    assert!(bench.bad(&["run"]).contains("recipe.toml:5"));
     bench.file(
         "recipe.toml",
         recipe
-            .replace("split = \"break-merge\"\n", "hide = { confidence = 0.4, support = 2 }\n")
+            .replace("method = \"break-merge\"\n", "")
+            .replace("numeric = [\"age\"]\n", "numeric = [\"age\"]\nhide = { confidence = 0.4, support = 2 }\n")
             .replace("[table.criteria]\nl = 2\n", "")
             .replace("joint_loss = 0.9", ""),
     );
@@ -242,7 +254,6 @@ folder = \"out\"
 fn bad_input_is_explained_and_writes_nothing() {
     let bench = Bench::new();
     people(&bench);
-    bench.file("census.csv", CENSUS);
     let split = |more: &[&str]| -> Vec<String> {
         let all = [&["protect", "people.csv", "--method", "break-merge", "-o", "out"][..], more].concat();
         all.into_iter().map(String::from).collect()
@@ -252,12 +263,12 @@ fn bad_input_is_explained_and_writes_nothing() {
         all.into_iter().map(String::from).collect()
     };
     let base = |more: &[&str]| split(&[&PEOPLE[..], more].concat());
-    let other = ["--quasi", "age,sex", "--sensitive", "disease", "--other", "job", "--identifier", "name"];
+    let other = ["--quasi", "age,sex", "--sensitive", "disease", "--insensitive", "job", "--identifier", "name"];
     let set = ["--quasi", "age,sex", "--sensitive", "disease", "--set", "job", "--identifier", "name"];
     let none = ["--quasi", "age,sex,disease,job", "--identifier", "name"];
     let cases: [(Vec<String>, &[&str]); 17] = [
-        (split(&other), &["--other", "belong together", "left out"]),
-        (split(&set), &["--set", "split"]),
+        (split(&other), &["--insensitive", "is not known by the method break-merge", "leave it out"]),
+        (split(&set), &["--set", "is not known by the method break-merge", "least-loss"]),
         (split(&none), &["--sensitive", "nothing to publish apart"]),
         (base(&["--knowledge-breach", "1.5"]), &["--knowledge-breach", "between 0 and 1"]),
         (base(&["--knowledge-breach", "0.1"]), &["guessed", "at least 0.3334"]),
@@ -269,7 +280,10 @@ fn bad_input_is_explained_and_writes_nothing() {
         (base(&["--confidence", "0.5"]), &["--confidence", "association-hiding"]),
         (anatomy(&[]), &["--l-diversity", "anatomy"]),
         (anatomy(&["--l-diversity", "9"]), &["job", "20 of 60", "at most 3"]),
-        (anatomy(&["--l-diversity", "3", "--groups-by", "mondrian"]), &["--groups-by", "own groups"]),
+        (
+            anatomy(&["--l-diversity", "3", "--groups-by", "mondrian"]),
+            &["--groups-by", "is not known by the method anatomy", "break-merge"],
+        ),
         (anatomy(&["--l-diversity", "3", "--background", "0.2"]), &["--background"]),
         (
             ["protect", "people.csv", "--method", "association-hiding", "--l-diversity", "2", "-o", "out"]
@@ -296,12 +310,23 @@ fn bad_input_is_explained_and_writes_nothing() {
         }
         assert!(!said.contains("person 1") && !said.contains("smith"));
     }
-    assert!(bench.bad(&["protect", "people.csv", "--method", "break-merge", "-o", "out"]).contains("--quasi"));
+}
+
+#[test]
+fn releases_that_make_no_sense_are_refused() {
+    let bench = Bench::new();
+    people(&bench);
+    bench.file("census.csv", CENSUS);
+    let said = bench.bad(&["protect", "people.csv", "--method", "break-merge", "-o", "out"]);
+    assert!(said.contains("--method: break-merge is for tables") && said.contains("quasi, sensitive"), "{said}");
     bench.good(&[&["protect", "census.csv", "--method", "break-merge", "--as-is", "-o", "out"], &ROLES[..]].concat());
-    assert!(bench.bad(&["attack", "out", "--most-likely", "0"]).contains("--most-likely"));
+    assert!(
+        bench.bad(&["attack", "out", "--most-likely", "0"]).contains("--max-knowledge-breach: is not a probability")
+    );
     let claim = fs::read_to_string(bench.at("out/release/claim.json")).unwrap();
     fs::write(bench.at("out/release/claim.json"), claim.replace("sensitive_salary.csv", "../custody/class_of.csv"))
         .unwrap();
-    assert!(bench.bad(&["verify", "out"]).contains("in which file"));
+    assert!(bench.bad(&["verify", "out"]).contains("does not name the file of each sensitive column"));
+    fs::write(bench.at("out/release/claim.json"), claim).unwrap();
     assert!(bench.bad(&["verify", "out", "--original", "people.csv"]).contains("gender"));
 }

@@ -60,7 +60,7 @@ fn jessica_is_told_by_the_table_and_not_by_the_split_one() {
     let paper = [&["attack", "table", "--dependencies"], &ics[..], &JESSICA].concat();
     let found = json(&bench, &paper, 0);
     let never = |found: &serde_json::Value| {
-        let beliefs = found["person"]["beliefs"].as_array().unwrap().clone();
+        let beliefs = found["dependencies"]["person"]["beliefs"].as_array().unwrap().clone();
         let marital = beliefs.iter().find(|belief| belief["column"] == "marital").unwrap().clone();
         assert_eq!(marital["rows"].as_u64(), Some(5));
         let values = marital["values"].as_array().unwrap().clone();
@@ -70,7 +70,7 @@ fn jessica_is_told_by_the_table_and_not_by_the_split_one() {
     let [everybody, rows, after, counted] = never(&found);
     assert_eq!((everybody, rows, counted), (Some(0.3), Some(0.4), Some(1.0)));
     assert!(after.unwrap() > 0.9);
-    let sensitive = &found["networks"][1];
+    let sensitive = &found["dependencies"]["networks"][1];
     assert_eq!(sensitive["of"], "sensitive");
     let rule = sensitive["sensible"].as_array().unwrap().iter().find(|rule| rule["column"] == "marital").unwrap();
     assert_eq!((rule["given"][0].as_str(), rule["risk"].as_str()), (Some("government"), Some("very-high")));
@@ -95,15 +95,19 @@ fn a_planted_rule_is_a_breach_of_the_table_alone() {
     bench.good(&[&["protect", "people.csv", "-k", "10", "-o", "table"], &PEOPLE[..]].concat());
     let split = ["protect", "people.csv", "--method", "break-merge", "-k", "10", "--l-diversity", "3", "-o", "split"];
     bench.good(&[&split[..], &PEOPLE].concat());
-    let found = json(&bench, &["attack", "table", "--dependencies"], 1);
-    assert!(found["risks"].as_u64().unwrap() >= 8 && found["people"].as_u64().unwrap() > 300, "{}", found["risks"]);
-    let told = bench.run(&["attack", "table", "--dependencies"]);
-    assert!(text(&told.stdout).contains("BREACHED: "), "{}", text(&told.stdout));
-    // Nothing is above 1, a hundred rules may be put up with, and the split table has none.
-    bench.good(&["attack", "table", "--dependencies", "--alpha", "1"]);
-    bench.good(&["attack", "table", "--dependencies", "--limit", "100"]);
-    let (told, _) = bench.good(&["attack", "split", "--dependencies"]);
-    assert!(told.contains("No rule that is more than chance"), "{told}");
+    // What the table does not promise decides only if it is limited.
+    let found = json(&bench, &["attack", "table", "--dependencies"], 0);
+    let of = &found["dependencies"];
+    assert!(of["risks"].as_u64().unwrap() >= 8 && of["people"].as_u64().unwrap() > 300, "{}", of["risks"]);
+    let limited = ["attack", "table", "--dependencies", "--max-dependency-rules", "0"];
+    assert_eq!(json(&bench, &limited, 1)["limits"][0]["value"].as_f64(), of["risks"].as_f64());
+    let told = text(&bench.run(&limited).stdout);
+    assert!(told.contains("ABOVE the limit of 0.") && told.contains("The release can be BREACHED."), "{told}");
+    // Nothing is above 1, a hundred rules may be accepted, and the split table has none.
+    bench.good(&[&limited[..], &["--alpha", "1"]].concat());
+    bench.good(&["attack", "table", "--dependencies", "--max-dependency-rules", "100"]);
+    let (told, _) = bench.good(&["attack", "split", "--dependencies", "--max-dependency-rules", "0"]);
+    assert!(told.contains("No rule that is confirmed leads to a sensitive value"), "{told}");
 
     // Who knows other people still guesses better; that counts if there is a limit.
     let alone = json(&bench, &["attack", "split"], 0);
@@ -111,10 +115,12 @@ fn a_planted_rule_is_a_breach_of_the_table_alone() {
     let mean = |report: &serde_json::Value| report["network"]["value_known"]["mean"].as_f64().unwrap();
     assert!(mean(&known) > mean(&alone) + 0.3, "{} {}", mean(&known), mean(&alone));
     assert_eq!(known["network"]["source"], "outside");
-    bench.good(&["attack", "split", "--most-likely", "0.7"]);
-    let found = bench.run(&["attack", "split", "--outside", "people.csv", "--most-likely", "0.7"]);
+    bench.good(&["attack", "split", "--max-knowledge-breach", "0.7"]);
+    let found = bench.run(&["attack", "split", "--outside", "people.csv", "--max-knowledge-breach", "0.7"]);
     assert_eq!(found.status.code(), Some(1));
-    assert!(text(&found.stdout).contains("for those who know how values go together"));
+    let shown = text(&found.stdout);
+    assert!(shown.contains("By an adversary who learned how values go together from "), "{shown}");
+    assert!(shown.contains("are guessed: ") && shown.contains(", ABOVE the limit of 0.7000."), "{shown}");
 }
 
 #[test]
@@ -139,8 +145,8 @@ fn a_run_tells_them_inside_and_limits_them() {
     planted(&bench);
     for (name, more, code) in [
         ("free", "", 0),
-        ("strict", "at_most = { risks = 0 }\n", 1),
-        ("split", "split = \"break-merge\"\nat_most = { risks = 0 }\n", 0),
+        ("strict", "[limits]\ndependency_rules = 0\n", 1),
+        ("split", "split = \"break-merge\"\n[limits]\ndependency_rules = 0\n", 0),
     ] {
         bench.file(
             "recipe.toml",
@@ -149,17 +155,17 @@ fn a_run_tells_them_inside_and_limits_them() {
                  sensitive = [\"job\", \"disease\"]\nidentifier = [\"name\"]\n{more}[table.dependencies]\nalpha = 0.6\n"
             ),
         );
-        let story = json(&bench, &["run"], code);
-        let risks = story["story"]["dependencies"]["risks"].as_u64().unwrap();
+        let told = json(&bench, &["run"], code);
+        let risks = told["run"]["dependencies"]["risks"].as_u64().unwrap();
         assert_eq!(risks == 0, name == "split", "{name}: {risks}");
-        assert_eq!(story["story"]["dependencies"]["alpha"].as_f64(), Some(0.6));
+        assert_eq!(told["run"]["dependencies"]["alpha"].as_f64(), Some(0.6));
         let inside = fs::read_to_string(bench.at(name).join("custody/report.html")).unwrap();
         assert!(inside.contains("Dependencies that survive") && inside.contains("class=\"net\""), "{name}");
         let public = fs::read_to_string(bench.at(name).join("release/report.html")).unwrap();
         assert!(!public.contains("Dependencies that survive") && !public.contains("smith"), "{name}");
         if name == "strict" {
             let told = bench.run(&["run"]);
-            assert!(text(&told.stdout).contains("table.at_most.risks"), "{}", text(&told.stdout));
+            assert!(text(&told.stdout).contains("limits.dependency_rules"), "{}", text(&told.stdout));
         }
     }
     assert!(fs::read_to_string(bench.at("split/custody/report.html")).unwrap().contains("go together in the release"));
@@ -179,8 +185,15 @@ fn what_cannot_be_is_refused() {
     assert!(ask(&["--target", "gender=F", "--known", "gender=M"]).contains("again"));
     assert!(ask(&["--alpha", "2"]).contains("from 0 to 1"));
     assert!(ask(&["--structure", "hill-climbing", "--max-cardinality", "1"]).contains("--structure ics"));
-    assert!(bench.bad(&["attack", "split", "--keep"]).contains("original"));
-    assert!(bench.bad(&["attack", "table", "--outside", "census.csv"]).contains("split tables"));
+    // Dependencies are kept without the original, in custody only.
+    bench.good(&["attack", "split", "--keep"]);
+    assert!(bench.at("split/custody/dependencies.html").is_file());
+    assert!(!bench.at("split/release/dependencies.html").exists());
+    assert!(
+        bench
+            .bad(&["attack", "table", "--outside", "census.csv"])
+            .contains("--outside: is for a split table or recoded transactions")
+    );
     bench.file("other.csv", "government,marital\nState,Never\n");
     assert!(bench.bad(&["attack", "split", "--outside", "other.csv"]).contains("salary"));
 
@@ -189,18 +202,20 @@ fn what_cannot_be_is_refused() {
         "census.csv",
         "--quasi",
         "age,zip,gender",
-        "--other",
+        "--insensitive",
         "government,marital,salary",
         "-k",
         "5",
         "-o",
         "plain",
     ]);
-    assert!(bench.bad(&["attack", "plain", "--dependencies"]).contains("no sensitive column"));
+    assert!(bench.bad(&["attack", "plain", "--dependencies"]).contains("no column is sensitive"));
     bench.file("baskets.dat", "1 2\n1 2\n1 2\n1 2\n1 2\n1 2\n");
     bench.good(&["protect", "baskets.dat", "-k", "2", "-o", "sets"]);
-    assert!(bench.bad(&["attack", "sets", "--dependencies"]).contains("release of sets"));
+    assert!(bench.bad(&["attack", "sets", "--dependencies"]).contains("this is a disassociated dataset"));
     // A release without its custody has nowhere to keep anything.
     fs::rename(bench.at("table/release"), bench.at("alone")).unwrap();
-    assert!(bench.bad(&["attack", "alone", "--dependencies", "--keep"]).contains("--custody"));
+    let said = bench.bad(&["attack", "alone", "--dependencies", "--keep"]);
+    assert!(said.contains("--keep: there is no custody folder beside the release"), "{said}");
+    assert!(said.contains("hint: name the custody folder"), "{said}");
 }

@@ -80,7 +80,7 @@ fn diffpart_goes_all_the_way() {
     baskets(&bench);
     let protect = ["protect", "baskets.dat", "--method", "diffpart", "--epsilon", "40", "--fanout", "5", "-o", "out"];
     let (_, said) = bench.good(&protect);
-    assert!(said.contains("assumed to be public") && said.contains("--universe"), "{said}");
+    assert!(said.contains("assumed to be public") && said.contains("(universe)"), "{said}");
     assert!(!bench.at("out/release/universe.txt").exists());
     assert!(bench.good(&["verify", "out"]).0.contains("The promise holds"));
     let measured = json(&bench, &["measure", "out", "--original", "baskets.dat", "--top", "20"], 0);
@@ -126,15 +126,15 @@ fn bad_input_is_explained_and_writes_nothing() {
         ("privbasis", "--epsilon 1 --accounting approximate", &["--accounting", "--delta 1e-6"]),
         ("privbasis", "--epsilon 1 --top 0", &["--top", "between 1"]),
         ("privbasis", "--epsilon 1 --fanout 3", &["--fanout", "diffpart"]),
-        ("privbasis", "--epsilon 1 --seed 3", &["--seed", "protects nobody", "--demonstration"]),
+        ("privbasis", "--epsilon 1 --seed 3", &["--seed", "protects nobody", "ask for a demonstration"]),
         ("privbasis", "--epsilon 1 --universe few.txt", &["few.txt: 38 of the 40 terms", "record"]),
         ("privbasis", "--epsilon 1 --universe none.txt", &["none.txt", "lists no item"]),
         ("privbasis", "--epsilon 1 --universe odd.txt", &["odd.txt:2"]),
         ("privbasis", "--epsilon 1 --universe latin.txt", &["latin.txt:2", "UTF-8"]),
-        ("diffpart", "--epsilon 1 --delta 1e-6", &["--delta", "not for diffpart"]),
+        ("diffpart", "--epsilon 1 --delta 1e-6", &["--delta", "is not known by the method diffpart", "privbasis"]),
         ("diffpart", "--epsilon 1 --fanout 40", &["--fanout", "between 2"]),
         ("diffpart", "--epsilon 1 --thresholds 1,1", &["--thresholds", "multiply"]),
-        ("diffpart", "--epsilon 1 --quasi i0", &["--quasi", "noise"]),
+        ("diffpart", "--epsilon 1 --quasi i0", &["--method", "diffpart is for sets of terms", "columns of a table"]),
     ];
     for (method, flags, words) in cases {
         let args =
@@ -144,7 +144,11 @@ fn bad_input_is_explained_and_writes_nothing() {
             assert!(said.contains(word), "{flags}: {said} lacks {word}");
         }
     }
-    assert!(bench.bad(&["protect", "baskets.dat", "--epsilon", "1", "-o", "out"]).contains("--method privbasis"));
+    assert!(
+        bench
+            .bad(&["protect", "baskets.dat", "--epsilon", "1", "-o", "out"])
+            .contains("--epsilon: is not known by the method disassociation")
+    );
     assert!(bench.bad(&["protect", "baskets.dat", "--seed", "1", "-o", "out"]).contains("--seed"));
     assert!(
         bench
@@ -171,10 +175,10 @@ fn a_recipe_says_the_same() {
     baskets(&bench);
     bench.file("recipe.toml", RECIPE);
     let told = json(&bench, &["run"], 0);
-    let claim = &told["story"]["claim"];
+    let claim = &told["run"]["claim"];
     assert_eq!((claim["epsilon"].as_str(), claim["delta"].as_str()), (Some("2"), Some("0.000001")));
-    let records = told["story"]["utility"]["records"].as_u64().unwrap();
-    assert_eq!(told["story"]["utility"]["top"].as_u64(), Some(30));
+    let records = told["run"]["utility"]["records"].as_u64().unwrap();
+    assert_eq!(told["run"]["utility"]["top"].as_u64(), Some(30));
     assert!(bench.good(&["verify", "out"]).0.contains("The promise holds"));
 
     // The public page tells the promise and the ledger, and nothing that was counted in the original.
@@ -227,18 +231,22 @@ fn a_bad_recipe_is_explained_with_its_key_and_line() {
         ("delta = 1e-6", "delta = 1", &["recipe.toml:7", "protect.noise.delta", "below 1"]),
         ("top = 30", "top = 0", &["recipe.toml:8", "protect.noise.top", "between 1"]),
         ("top = 30", "fanout = 3", &["recipe.toml:8", "protect.noise.fanout", "diffpart"]),
-        ("top = 30", "seed = 3", &["recipe.toml:8", "protect.noise.seed", "protects nobody", "demonstration = true"]),
-        ("top = 30", "demonstration = true", &["recipe.toml:8", "protect.noise.demonstration", "seed = 1"]),
-        ("[protect.noise]", "k = 5\n[protect.noise]", &["recipe.toml:5", "protect.k", "privbasis"]),
-        ("[protect.noise]", "fanout = 5\n[protect.noise]", &["recipe.toml:5", "protect.fanout", "[protect.noise]"]),
-        ("privbasis", "coat", &["recipe.toml", "protect.noise", "privbasis"]),
         (
-            "[input]",
-            "[measure.at_most]\nitemsets_lost = 0.5\n[input]",
-            &["recipe.toml:1", "measure.at_most", "promise"],
+            "top = 30",
+            "seed = 3",
+            &["recipe.toml:8", "protect.noise.seed", "protects nobody", "ask for a demonstration"],
         ),
+        ("top = 30", "demonstration = true", &["recipe.toml:8", "protect.noise.demonstration", "give a seed, 1"]),
+        ("[protect.noise]", "k = 5\n[protect.noise]", &["recipe.toml:5", "protect.k", "privbasis"]),
+        (
+            "[protect.noise]",
+            "fanout = 5\n[protect.noise]",
+            &["recipe.toml:5", "protect.fanout: is not known by the method privbasis"],
+        ),
+        ("privbasis", "coat", &["recipe.toml", "protect.noise", "privbasis"]),
+        ("[input]", "[limits]\nitemsets_lost = 0.5\n[input]", &["recipe.toml:2", "limits.itemsets_lost", "privbasis"]),
         ("[input]", "[output]\nformat = \"parquet\"\n[input]", &["recipe.toml:2", "output.format"]),
-        ("[input]", "[table]\nquasi = [\"i0\"]\n[input]", &["protect.method", "not for tables"]),
+        ("[input]", "[table]\nquasi = [\"i0\"]\n[input]", &["protect.method", "privbasis is for sets of terms"]),
     ];
     for (from, to, words) in cases {
         bench.file("recipe.toml", RECIPE.replacen(from, to, 1));
@@ -254,5 +262,5 @@ fn a_bad_recipe_is_explained_with_its_key_and_line() {
     bench.file("recipe.toml", format!("[input]\nfile = \"baskets.dat\"\n[protect]\n{diffpart}"));
     let said = bench.bad(&["run"]);
     assert!(said.contains("recipe.toml:7: protect.noise.thresholds") && !said.contains("--"), "{said}");
-    assert!(bench.bad(&["sweep", "recipe.toml", "-k", "2,3", "-o", "swept"]).contains("only disassociation"));
+    assert!(bench.bad(&["sweep", "recipe.toml", "-k", "2,3", "-o", "swept"]).contains("protect.method: is not swept"));
 }

@@ -188,7 +188,9 @@ fn constraints_go_all_the_way() {
     for args in [&["explain", "coat"][..], &["reconstruct", "coat", "-o", "x"]] {
         let said = bench.bad(args);
         assert!(
-            said.contains("recoded transactions") && said.contains("disjoin verify, attack, measure, query"),
+            said.contains("is recoded transactions; ")
+                && said.contains(&format!("{} takes a disassociated dataset", args[0]))
+                && said.contains("hint: "),
             "{said}"
         );
     }
@@ -247,7 +249,7 @@ fn bad_policies_are_refused_with_their_line() {
     bench.file("twice.txt", "hiv,flu\ngout,hiv\n");
     assert!(of("good.txt", &["--utility", "twice.txt"]).contains("twice.txt:2:"));
     assert!(of("missing.txt", &[]).contains("missing.txt"));
-    assert!(of("good.txt", &["-k", "1"]).contains("crowd of one"));
+    assert!(of("good.txt", &["-k", "1"]).contains("-k: must be at least 2"));
     assert!(of("good.txt", &["--max-suppressed", "1.5"]).contains("--max-suppressed"));
     // Flags of one method are no flags of another.
     for (args, key) in [
@@ -259,7 +261,7 @@ fn bad_policies_are_refused_with_their_line() {
         (protect("suppression", "out", &["--output-format", "parquet"]), "--output-format"),
         (protect("suppression", "out", &["--grouping", "layered"]), "--grouping"),
         (protect("coat", "out", &["--privacy", "good.txt", "--promise", "algorithm-aware"]), "--promise"),
-        (protect("coat", "out", &["--privacy", "good.txt", "--quasi", "x"]), "--quasi"),
+        (protect("coat", "out", &["--privacy", "good.txt", "--quasi", "x"]), "--method"),
         (protect("disassociation", "out", &["--privacy", "good.txt"]), "--privacy"),
         (protect("disassociation", "out", &["--force"]), "--force"),
     ] {
@@ -268,7 +270,8 @@ fn bad_policies_are_refused_with_their_line() {
     }
     // What is known instead is said.
     let said = bench.bad(&protect("lra", "out", &["--fanout", "2", "--promise", "published"]));
-    assert!(said.contains("--block") && said.contains("method lra"), "{said}");
+    assert!(said.contains("--promise: is not known by the method lra"), "{said}");
+    assert!(said.contains("choose a method that knows it: disassociation, "), "{said}");
 }
 
 #[test]
@@ -302,12 +305,7 @@ fn policies_are_written_for_you() {
     assert!(bad(&["hierarchy", "--hierarchy", "lacks.csv"]).contains("3 terms"));
 }
 
-#[test]
-fn a_recipe_says_the_same() {
-    let bench = ward();
-    bench.file("privacy.txt", "hiv\nflu,gout\nlupus\n");
-    bench.file("utility.txt", "hiv,lupus\ngout,asthma\n");
-    let recipe = "\
+const RECIPE: &str = "\
 [input]
 file = \"ward.csv\"
 format = \"basket\"
@@ -316,14 +314,21 @@ method = \"coat\"
 k = 2
 privacy = \"privacy.txt\"
 utility = \"utility.txt\"
-[measure.at_most]
+[limits]
 itemsets_lost = 0.9
 [output]
 folder = \"out\"
 ";
+
+#[test]
+fn a_recipe_says_the_same() {
+    let bench = ward();
+    bench.file("privacy.txt", "hiv\nflu,gout\nlupus\n");
+    bench.file("utility.txt", "hiv,lupus\ngout,asthma\n");
+    let recipe = RECIPE;
     bench.file("recipe.toml", recipe);
     let ran = bench.good(&["run"]).0;
-    assert!(ran.contains("coat: 3 terms as themselves, 2 in groups, 0 suppressed; the promise is proved"), "{ran}");
+    assert!(ran.contains("coat: 2 of 5 terms in groups; the promise is proved"), "{ran}");
     for page in ["custody/report.html", "custody/report.md", "custody/report.json", "release/report.html"] {
         assert!(bench.at("out").join(page).is_file(), "{page}");
     }
@@ -338,24 +343,30 @@ folder = \"out\"
     bench.file("recipe.toml", recipe.replace("itemsets_lost = 0.9", "itemsets_lost = 0.0"));
     let ran = bench.run(&["run"]);
     assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
-    assert!(text(&ran.stdout).contains("measure.at_most.itemsets_lost"));
+    assert!(text(&ran.stdout).contains("limits.itemsets_lost"));
     for (from, to, place) in [
         ("method = \"coat\"", "method = \"moat\"", "recipe.toml:5"),
         ("k = 2", "k = 1", "recipe.toml:6"),
         ("privacy = \"privacy.txt\"\n", "", "protect.privacy"),
         ("method = \"coat\"\n", "", "protect.privacy"),
         ("k = 2", "k = 2\npromise = \"published\"", "protect.promise"),
-        ("method = \"coat\"", "method = \"suppression\"", "protect.privacy"),
+        ("method = \"coat\"", "method = \"suppression\"", "recipe.toml:8: protect.utility"),
         ("folder = \"out\"", "folder = \"out\"\nformat = \"parquet\"", "recipe.toml:13: output.format"),
-        ("[measure.at_most]", "[attack]\nrun = [\"cover\"]\n[measure.at_most]", "recipe.toml:10: attack.run"),
-        ("[measure.at_most]", "[attack]\ncontext = 0\n[measure.at_most]", "recipe.toml:10: attack.context"),
-        ("[measure.at_most]", "[attack]\neliminate = [\"grup\"]\n[measure.at_most]", "recipe.toml:10"),
-        ("[measure.at_most]", "[attack]\ncorpus = \"none.corpus\"\n[measure.at_most]", "none.corpus"),
+        ("[limits]", "[attack]\nrun = [\"cover\"]\n[limits]", "recipe.toml:10: attack.run"),
+        ("[limits]", "[attack]\ncontext = 0\n[limits]", "recipe.toml:10: attack.context"),
+        ("[limits]", "[attack]\neliminate = [\"grup\"]\n[limits]", "recipe.toml:10"),
+        ("[limits]", "[attack]\ncorpus = \"none.corpus\"\n[limits]", "none.corpus"),
     ] {
         bench.file("recipe.toml", recipe.replace(from, to));
         let said = bench.bad(&["run"]);
         assert!(said.contains(place), "{to}: {said}");
     }
     bench.file("recipe.toml", recipe);
-    assert!(bench.bad(&["sweep", "-k", "2,3"]).contains("protect.method"));
+    let (stdout, _) = bench.good(&["sweep", "-k", "2"]);
+    assert!(stdout.contains("  best\n") && stdout.contains("Best: k = 2"), "{stdout}");
+    assert!(
+        bench
+            .bad(&["sweep", "-k", "2", "--max-cluster", "8"])
+            .contains("protect.max_cluster: is not known by the method coat")
+    );
 }

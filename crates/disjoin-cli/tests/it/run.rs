@@ -22,7 +22,7 @@ fn a_run_writes_a_package_with_reports() {
     let bench = with_recipe("");
     let (stdout, stderr) = bench.good(&["run"]);
     assert!(stdout.ends_with("\nThe promise holds and every limit is kept.\n"), "{stdout}");
-    assert!(stderr.contains("proving the promise") && stderr.contains("attacking: worlds"), "{stderr}");
+    assert!(stderr.contains("checking every cluster") && stderr.contains("attacking: worlds"), "{stderr}");
     for file in ["release/data.jsonl", "release/report.html", "custody/report.html", "custody/report.md"] {
         assert!(bench.at("out").join(file).is_file(), "{file}");
     }
@@ -36,19 +36,19 @@ fn a_run_writes_a_package_with_reports() {
 }
 
 #[test]
-fn an_attack_that_wins_is_mended_or_told_first() {
+fn an_attack_that_wins_is_repaired_or_told_first() {
     let bench = with_recipe("max_cluster = 8\npromise = \"published\"\n");
-    let (stdout, _) = bench.good(&["run", "-o", "mended"]);
-    assert!(stdout.contains("repair 1") && stdout.contains("attacks: 0 certain statements"), "{stdout}");
+    let (stdout, _) = bench.good(&["run", "-o", "repaired"]);
+    assert!(stdout.contains("repair 1") && stdout.contains("attacks: 0 certain disclosures"), "{stdout}");
 
-    let unmended = with_recipe("max_cluster = 8\npromise = \"published\"\n[repair]\nrounds = 0\n");
-    let output = unmended.run(&["run"]);
+    let unrepaired = with_recipe("max_cluster = 8\npromise = \"published\"\n[repair]\nrounds = 0\n");
+    let output = unrepaired.run(&["run"]);
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{stdout}");
-    assert!(stdout.contains("LIMIT") && stdout.contains("attack.most_certain"), "{stdout}");
+    assert!(stdout.contains("LIMIT") && stdout.contains("limits.certain_disclosures"), "{stdout}");
     assert!(stdout.contains("must NOT leave the building") && !stdout.contains("cancer"), "{stdout}");
     for page in ["custody/report.html", "release/report.html", "custody/report.md"] {
-        let page = fs::read_to_string(unmended.at("out").join(page)).unwrap();
+        let page = fs::read_to_string(unrepaired.at("out").join(page)).unwrap();
         assert!(page.contains("must not leave the building"), "{page}");
         assert!(!page.contains("cancer") && !page.contains("surgery"), "{page}");
     }
@@ -72,10 +72,10 @@ fn an_input_is_never_deleted_with_the_package_that_holds_it() {
 
 #[test]
 fn a_limit_of_utility_is_a_limit() {
-    let bench = with_recipe("[measure.at_most]\nquery_error = 0.0\n");
+    let bench = with_recipe("[limits]\nquery_error = 0.0\n");
     let output = bench.run(&["run"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
-    assert!(text(&output.stdout).contains("measure.at_most.query_error"));
+    assert!(text(&output.stdout).contains("limits.query_error"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn recipes_are_written_checked_and_described() {
     let again = bench.bad(&["recipe", "new", "x.dat"]);
     assert!(again.contains("exists already") && again.contains("--force"), "{again}");
     let (stdout, _) = bench.good(&["recipe", "check"]);
-    assert!(stdout.contains("k = 3") && stdout.contains("most_certain = 0"), "{stdout}");
+    assert!(stdout.contains("k = 3") && stdout.contains("certain_disclosures = 0"), "{stdout}");
     let (stdout, _) = bench.good(&["recipe", "check", "--json"]);
     assert_eq!(json(&stdout)["protect"]["max_cluster"], 6);
     bench.file(

@@ -75,7 +75,11 @@ fn json(bench: &Bench, args: &[&str], code: i32) -> serde_json::Value {
 #[test]
 fn generalised_sets_are_attacked_by_what_words_mean() {
     let bench = bench();
-    let told = json(&bench, &["attack", "out", "--corpus", "words.corpus", "--original", "notes.jsonl"], 1);
+    let told = json(
+        &bench,
+        &["attack", "out", "--corpus", "words.corpus", "--original", "notes.jsonl", "--max-advantage", "0"],
+        1,
+    );
     assert_eq!(told["terms"]["unknown"], 0);
     assert!(told["coverage"]["attacked"].as_u64().unwrap() > 20, "{}", told["coverage"]);
     let f = |at: usize| told["attacks"][at]["score"]["f"].as_f64().unwrap();
@@ -97,7 +101,13 @@ fn generalised_sets_are_attacked_by_what_words_mean() {
         assert_eq!(output.status.code(), Some(0));
         (text(&output.stdout), ())
     };
-    assert!(shown.contains("surest of calibrated") && shown.contains(" is not subject"), "{shown}");
+    assert!(shown.contains("\nSurest eliminations:\n") && shown.contains(" is not subject"), "{shown}");
+}
+
+#[test]
+fn inconspicuous_groups_and_other_knowledge() {
+    let bench = bench();
+    let told = json(&bench, &["attack", "out", "--corpus", "words.corpus", "--original", "notes.jsonl"], 0);
     // Sets of terms that go with the same contexts hide what was added.
     let sets = [
         "policy",
@@ -133,7 +143,11 @@ fn generalised_sets_are_attacked_by_what_words_mean() {
     };
     assert!(beyond(&hidden) < 0.6 * beyond(&told), "{} {}", beyond(&hidden), beyond(&told));
     // Other people's records and the release itself are knowledge, too.
-    let told = json(&bench, &["attack", "out", "--outside", "notes.jsonl", "--original", "notes.jsonl"], 1);
+    let told = json(
+        &bench,
+        &["attack", "out", "--outside", "notes.jsonl", "--original", "notes.jsonl", "--max-advantage", "0"],
+        1,
+    );
     assert_eq!(told["distances"], "other people's records");
     let told = json(&bench, &["attack", "out"], 0);
     assert_eq!((&told["distances"], &told["coverage"]["attacked"]), (&"the release itself".into(), &0.into()));
@@ -153,14 +167,22 @@ fn disassociated_records_are_put_together_by_what_words_mean() {
 fn vectors_of_words_tell_what_words_mean() {
     let bench = bench();
     vectors(&bench, 12);
-    let told = json(&bench, &["attack", "out", "--vectors", "vectors", "--original", "notes.jsonl"], 1);
+    let told = json(
+        &bench,
+        &["attack", "out", "--vectors", "vectors", "--original", "notes.jsonl", "--max-advantage", "0"],
+        1,
+    );
     assert_eq!(told["distances"], "vectors of words");
     assert_eq!((&told["terms"]["unknown"], &told["terms"]["phrases"]), (&0.into(), &0.into()), "{told}");
     let f = |at: usize| told["attacks"][at]["score"]["f"].as_f64().unwrap();
     assert!(f(6) > f(0) + 0.2 && f(5) > f(0) + 0.15, "{told}");
     // The same from two files.
     let files = ["--vectors", "vectors/words.safetensors", "--tokenizer", "vectors/tokenizer.json"];
-    let again = json(&bench, &[&["attack", "out", "--original", "notes.jsonl"][..], &files].concat(), 1);
+    let again = json(
+        &bench,
+        &[&["attack", "out", "--original", "notes.jsonl", "--max-advantage", "0"][..], &files].concat(),
+        1,
+    );
     assert_eq!(again, told);
     // Sets that hide what was added, by the same distances.
     let sets = ["policy", "inconspicuous", "notes.jsonl", "--terms", "privacy.txt"];
@@ -277,8 +299,21 @@ fn what_cannot_be_used_is_refused() {
         let error = bench.bad(args);
         assert!(error.contains(problem), "{args:?}: {error}");
     }
+}
+
+#[test]
+fn what_cannot_be_attacked_is_counted() {
+    let bench = Bench::new();
+    bench.file("a.txt", "flu and fever");
+    bench.good(&["corpus", "build", "a.txt", "-o", "a.corpus"]);
     // A release whose words nobody knows, whose items stand alone, and one with a single record for an item.
-    let claim = r#"{"format":"disjoin/claim","version":1,"form":"recoded"}"#;
+    let claim = |n: u32| {
+        serde_json::json!({
+            "format": "disjoin/claim", "version": 2, "form": "recoded", "method": "apriori", "made_by": "a test",
+            "promised": "", "adversary": "", "k": 2, "promise": { "kind": "km", "m": 2 }, "suppression": "none",
+            "records": n, "blocks": 1,
+        })
+    };
     for (name, records) in [
         ("unknown", "{\"items\":[1,2],\"count\":3}"),
         ("alone", "{\"items\":[2],\"count\":3}"),
@@ -291,7 +326,7 @@ fn what_cannot_be_used_is_refused() {
             "{{\"format\":\"disjoin/recoded\",\"version\":1,\"records\":{n},\"blocks\":1}}\n{{\"records\":{n},\"groups\":[{{\"terms\":[\"{a}\"]}},{{\"terms\":[\"{b}\",\"{c}\"]}}]}}\n{records}\n"
         );
         std::fs::create_dir(bench.at(name)).unwrap();
-        bench.file(&format!("{name}/claim.json"), claim);
+        bench.file(&format!("{name}/claim.json"), claim(n).to_string());
         bench.file(&format!("{name}/transactions.jsonl"), data);
         let told = json(&bench, &["attack", name, "--corpus", "a.corpus"], 0);
         assert_eq!(
@@ -343,7 +378,7 @@ fn several_recodings_are_judged_by_their_custody() {
 
 /// Two topics in one group, and a policy that allows no other.
 #[test]
-fn groups_that_cannot_be_mended_are_left_as_they_are() {
+fn groups_that_cannot_be_repaired_are_left_as_they_are() {
     let bench = Bench::new();
     bench.file("texts.txt", "heart pressure doctor\n\npressure heart\n\nknee injury ankle\n\ninjury knee sport\n");
     bench.good(&["corpus", "build", "texts.txt", "-o", "words.corpus"]);
@@ -366,15 +401,12 @@ limit = 2.0
 ";
     bench.file("recipe.toml", recipe);
     let (ran, _) = bench.good(&["run"]);
-    assert!(ran.contains("nothing helps: attacks are right beyond blind guesses by 0.010"), "{ran}");
+    assert!(ran.contains("nothing helps: the advantage over the baseline is 0.010"), "{ran}");
     let report = std::fs::read_to_string(bench.at("out/custody/report.md")).unwrap();
     assert!(report.contains("groups were left as they are") && report.contains("coat, k = 4"), "{report}");
 }
 
-#[test]
-fn a_recipe_is_attacked_by_what_words_mean() {
-    let bench = bench();
-    let recipe = "\
+const RECIPE: &str = "\
 [input]
 file = \"notes.jsonl\"
 [protect]
@@ -389,48 +421,69 @@ queries = 20
 [output]
 folder = \"ran\"
 ";
+
+#[test]
+fn a_recipe_is_attacked_by_what_words_mean() {
+    let (bench, recipe) = (bench(), RECIPE);
     bench.file("recipe.toml", recipe);
     let ran = bench.good(&["run"]).0;
-    assert!(ran.contains("tells by what words mean"), "{ran}");
+    assert!(ran.contains("semantic attack weighted: right in ") && ran.contains(", the baseline in "), "{ran}");
     // The same that the attack tells of the same release.
-    let by_flags = json(&bench, &["attack", "ran", "--corpus", "words.corpus", "--original", "notes.jsonl"], 1);
+    let by_flags = json(&bench, &["attack", "ran", "--corpus", "words.corpus", "--original", "notes.jsonl"], 0);
     let report = std::fs::read_to_string(bench.at("ran/custody/report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(report["attacks"], by_flags);
+    let mut by_flags = by_flags;
+    let judged = ["holds", "limits"].map(|key| by_flags.as_object_mut().unwrap().remove(key).unwrap());
+    assert_eq!((&report["attacks"], &judged[0]), (&by_flags, &true.into()));
+    assert_eq!(judged[1][0]["key"], "limits.advantage");
     assert_eq!(report["recipe"]["attack"]["eliminate"].as_array().unwrap().len(), 7);
     let page = |part: &str| std::fs::read_to_string(bench.at("ran").join(part).join("report.html")).unwrap();
     let (inside, public) = (page("custody"), page("release"));
-    assert!(inside.contains("blind guesses reach") && inside.contains("How much attacks find"), "{inside}");
-    assert!(public.contains("What words give away") && !public.contains("blind"), "{public}");
+    assert!(inside.contains("; the baseline is ") && inside.contains("How much attacks find"), "{inside}");
+    assert!(public.contains("Semantic attacks") && !public.contains("baseline"), "{public}");
     assert!(!public.contains("words.corpus") && !public.contains("How much attacks find"));
+}
+
+#[test]
+fn a_recipe_limits_and_repairs_what_words_mean() {
+    let (bench, recipe) = (bench(), RECIPE);
     // A limit that is broken.
-    bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = [\"redistribution\"]\nmost_beyond_blind = 0.01"));
+    bench.file(
+        "recipe.toml",
+        recipe.replace("seed = 0", "eliminate = [\"redistribution\"]\n[limits]\nadvantage = 0.01"),
+    );
     let output = bench.run(&["run"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("attack.most_beyond_blind"));
-    // Groups are mended where it is asked for.
-    let broken = "eliminate = [\"redistribution\"]\nmost_beyond_blind = 0.01\n[repair]\nlimit = 3.0";
-    bench.file("recipe.toml", recipe.replace("seed = 0", broken).replace("\"ran\"", "\"mended\""));
+    assert!(text(&output.stdout).contains("limits.advantage"));
+    // Groups are repaired where it is asked for.
+    let broken = "eliminate = [\"redistribution\"]\n[limits]\nadvantage = 0.01\n[repair]\nlimit = 3.0";
+    bench.file("recipe.toml", recipe.replace("seed = 0", broken).replace("\"ran\"", "\"repaired\""));
     let output = bench.run(&["run"]);
-    assert!(text(&output.stdout).contains("groups were mended in"), "{}", text(&output.stdout));
-    let report = std::fs::read_to_string(bench.at("mended/custody/report.json")).unwrap();
+    assert!(text(&output.stdout).contains("groups were repaired in"), "{}", text(&output.stdout));
+    let report = std::fs::read_to_string(bench.at("repaired/custody/report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let attack = &report["repaired"]["attacks"][0];
     assert_eq!(attack["after"], report["attacks"]["attacks"][0], "what is told is that of what is published");
     let precision = |of: &serde_json::Value| of["score"]["precision"]["share"].as_f64().unwrap();
     assert!(precision(&attack["after"]) < precision(&attack["before"]), "{attack}");
-    bench.good(&["verify", "mended", "--original", "notes.jsonl"]);
-    let page = |part: &str| std::fs::read_to_string(bench.at("mended").join(part).join("report.html")).unwrap();
-    assert!(page("custody").contains("groups were mended") && !page("release").contains("mended"));
+    bench.good(&["verify", "repaired", "--original", "notes.jsonl"]);
+    let page = |part: &str| std::fs::read_to_string(bench.at("repaired").join(part).join("report.html")).unwrap();
+    assert!(page("custody").contains("groups were repaired") && !page("release").contains("repaired"));
     // Nothing is tried if nothing is named.
     bench.file("recipe.toml", recipe.replace("seed = 0", "eliminate = []"));
-    assert!(!bench.good(&["run"]).0.contains("words mean"));
+    assert!(!bench.good(&["run"]).0.contains("semantic attack "));
+}
+
+#[test]
+fn a_recipe_with_what_words_mean_is_checked() {
+    let (bench, recipe) = (bench(), RECIPE);
+    bench.file("recipe.toml", recipe);
     // What is known here is said by `recipe check`.
     assert!(bench.good(&["recipe", "check"]).0.contains("rows = 500"));
     for (from, to, place) in [
         ("seed = 0", "counts = \"counts.csv\"", "recipe.toml:9: attack.counts"),
         ("seed = 0", "rows = 0", "recipe.toml:9: attack.rows"),
-        ("seed = 0", "most_beyond_blind = 2", "recipe.toml:9: attack.most_beyond_blind"),
+        ("seed = 0", "[limits]\nadvantage = 2", "recipe.toml:10: limits.advantage"),
         ("seed = 0", "[repair]\nlimit = 0.5", "recipe.toml:10: repair.limit"),
         ("seed = 0", "eliminate = []\n[repair]\nlimit = 1.5", "recipe.toml:11: repair.limit"),
         ("corpus = \"words.corpus\"\nseed = 0", "[repair]\nlimit = 1.5", "recipe.toml:9: repair.limit"),

@@ -42,7 +42,7 @@ fn the_best_recipe_is_named_and_drawn() {
     assert_eq!(told["made_before"], 16);
     assert_eq!(fs::read(bench.at("sweep/rows.jsonl")).unwrap(), start);
     // Limits that nobody can keep.
-    bench.file("recipe.toml", "[input]\nfile = \"x.dat\"\n[measure.at_most]\npair_error = 0.0\n");
+    bench.file("recipe.toml", "[input]\nfile = \"x.dat\"\n[limits]\npair_error = 0.0\n");
     let output = bench.run(&["sweep", "-k", "3", "-o", "strict"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(crate::common::text(&output.stdout).contains("no recipe keeps all limits"));

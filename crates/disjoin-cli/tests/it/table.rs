@@ -27,7 +27,7 @@ fn protect<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn a_table_goes_all_the_way() {
     let bench = Bench::new();
     people(&bench);
-    bench.good(&protect("out", &["--beta", "3", "--most-removed", "0.2"]));
+    bench.good(&protect("out", &["--beta", "3", "--suppression-limit", "0.2"]));
     let data = fs::read_to_string(bench.at("out/release/data.csv")).unwrap();
     assert!(data.starts_with("age,sex,disease\n") && !data.contains("person"), "{data}");
     assert!(bench.at("out/release/sets.jsonl").is_file());
@@ -42,7 +42,7 @@ fn a_table_goes_all_the_way() {
     assert_eq!(ran.status.code(), Some(i32::from(told["gain"]["beats"].as_bool().unwrap())));
     let looked = bench.good(&["inspect", "people.csv", "--quasi", "age,sex", "-k", "3"]).0;
     // Two people of each of thirty ages, and all of one age have the same sex.
-    assert!(looked.contains("at risk                                60     100 %"), "{looked}");
+    assert!(looked.contains("at risk                             60  100 %"), "{looked}");
     assert!(bench.good(&["measure", "out", "--original", "people.csv"]).0.contains("GCP"));
 
     fs::write(bench.at("out/release/data.csv"), data.replacen("hiv", "flu", 1)).unwrap();
@@ -65,11 +65,11 @@ sensitive = [\"disease\"]
 identifier = [\"name\"]
 set = \"codes\"
 numeric = [\"age\"]
-most_removed = 0.2
+suppression_limit = 0.2
 [table.criteria]
 beta = 3.0
-[table.at_most]
-loss = 0.9
+[limits]
+information_loss = 0.9
 [output]
 folder = \"out\"
 ";
@@ -85,9 +85,9 @@ folder = \"out\"
         "{told}"
     );
     let public = fs::read_to_string(bench.at("out/release/report.html")).unwrap();
-    assert!(!public.contains("Removed") && !public.contains("GCP"));
+    assert!(!public.contains("Suppressed") && !public.contains("GCP"));
     bench.good(
-        &["protect", "people.csv", "-k", "3", "-o", "flags", "--beta", "3", "--most-removed", "0.2"]
+        &["protect", "people.csv", "-k", "3", "-o", "flags", "--beta", "3", "--suppression-limit", "0.2"]
             .iter()
             .chain(&ROLES)
             .copied()
@@ -98,10 +98,10 @@ folder = \"out\"
         assert_eq!(read("out"), read("flags"), "{file}");
     }
 
-    bench.file("recipe.toml", recipe.replace("loss = 0.9", "loss = 0.0"));
+    bench.file("recipe.toml", recipe.replace("information_loss = 0.9", "information_loss = 0.0"));
     let ran = bench.run(&["run"]);
     assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
-    assert!(text(&ran.stdout).contains("table.at_most.loss"));
+    assert!(text(&ran.stdout).contains("limits.information_loss"));
 }
 
 #[test]
@@ -128,7 +128,13 @@ fn bad_input_is_explained_and_writes_nothing() {
         assert!(!said.contains("person 1"));
     }
     bench.good(&protect("out", &[]));
-    assert!(bench.bad(&["attack", "out"]).contains("--original"));
+    // Without the original, dependencies alone are attacked.
+    let (shown, _) = bench.good(&["attack", "out"]);
+    assert!(shown.starts_with("Dependencies between columns: ") && !shown.contains("inference gain"), "{shown}");
+    // What only the original can tell cannot be limited without it.
+    for limit in ["--max-inference-gain", "--max-belief-change", "--max-advantage"] {
+        assert!(bench.bad(&["attack", "out", limit, "0"]).contains("--original <FILE>"), "{limit}");
+    }
 }
 
 #[test]
@@ -136,7 +142,7 @@ fn every_method_is_offered_and_proved() {
     let bench = Bench::new();
     people(&bench);
     for (name, _) in disjoin::protect::tabular::Method::ALL {
-        let more = ["--method", name, "--beta", "4", "--t-closeness", "0.7", "--most-removed", "0.9"];
+        let more = ["--method", name, "--beta", "4", "--t-closeness", "0.7", "--suppression-limit", "0.9"];
         bench.good(&protect(name, &more));
         bench.good(&["verify", name, "--original", "people.csv"]);
     }

@@ -55,7 +55,7 @@ fn inspect_counts_who_is_at_risk() {
     let bench = Bench::new();
     bench.file("x.dat", "a b\na\na\nb\nb c\n");
     let (stdout, _) = bench.good(&["inspect", "x.dat", "-k", "2", "-m", "2"]);
-    assert!(stdout.contains("at risk, in all") && stdout.contains("40.0 %") && stdout.contains("##"), "{stdout}");
+    assert!(stdout.contains("at risk, in all") && stdout.contains("  40 %\n") && stdout.contains("##"), "{stdout}");
     let (stdout, _) = bench.good(&["inspect", "x.dat", "-k", "2", "-m", "2", "--json"]);
     let result = json(&stdout);
     assert_eq!(result["risk"]["by_size"], serde_json::json!([1, 1]));
@@ -170,15 +170,15 @@ fn explain_says_where_terms_are_and_what_would_help() {
     let bench = crate::common::packaged(crate::common::BREACHED);
     let (stdout, _) = bench.good(&["explain", "out"]);
     assert!(
-        stdout.starts_with("5 (62.5 %) of 8 terms keep counts") && stdout.contains("a smaller k (now 3)"),
+        stdout.starts_with("5 (62.5 %) of 8 terms have counts") && stdout.contains("a smaller k (now 3)"),
         "{stdout}"
     );
     let (stdout, _) = bench.good(&["explain", "out", "nausea"]);
-    assert!(stdout.starts_with("only listed in 1 group\n") && stdout.contains("Its count is lost"), "{stdout}");
+    assert!(stdout.starts_with("only listed in 1 cluster\n") && stdout.contains("Its count is lost"), "{stdout}");
     let (stdout, _) = bench.good(&["explain", "out", "cancer"]);
-    assert!(stdout.contains("counted in 1 group (4 people)") && stdout.contains("Nothing is lost"), "{stdout}");
+    assert!(stdout.contains("counted in 1 cluster (4 people)") && stdout.contains("Nothing is lost"), "{stdout}");
     let (stdout, _) = bench.good(&["explain", "out", "cancer", "surgery"]);
-    assert!(stdout.contains("Cut apart in 1 group"), "{stdout}");
+    assert!(stdout.contains("Cut apart in 1 cluster"), "{stdout}");
     let (stdout, _) = bench.good(&["explain", "out", "cancer", "treatment", "--json"]);
     assert_eq!(json(&stdout)["link"]["link"]["support"], 4);
     let error = bench.bad(&["explain", "out", "secret"]);

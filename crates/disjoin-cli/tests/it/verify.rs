@@ -63,11 +63,11 @@ fn a_term_in_two_chunks() {
 fn the_demonstration_proves_its_promise() {
     let bench = Bench::new();
     let (stdout, _) = bench.good(&["demo", "--patients", "1000"]);
-    assert!(stdout.contains("Proven from the published files alone"), "{stdout}");
+    assert!(stdout.contains("Proved from the published files alone"), "{stdout}");
     assert!(stdout.lines().count() <= 30, "{stdout}");
     let (stdout, _) = bench.good(&["demo", "--patients", "1000", "-o", "d", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(result["holds"], true);
-    assert!(result["story"]["rounds"].as_array().unwrap().len() > 1, "{stdout}");
+    assert!(result["run"]["rounds"].as_array().unwrap().len() > 1, "{stdout}");
     bench.good(&["verify", "d", "--original", "d/custody/original.csv", "--column", "diagnoses"]);
 }

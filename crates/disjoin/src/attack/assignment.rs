@@ -8,11 +8,13 @@
 //! Cost:       O(rows^2 * columns)
 //! Checked by: tests in this file, against all assignments
 
+use crate::observer::Observer;
+
 /// In the place of a row: nobody has the column.
 const FREE: usize = usize::MAX;
 
 /// For each row, its column. `scores` holds finite numbers row by row; there are at least as many columns as rows.
-pub(super) fn assign(scores: &[f64], n_columns: usize) -> Vec<usize> {
+pub(super) fn assign(scores: &[f64], n_columns: usize, observer: &dyn Observer) -> Vec<usize> {
     let n_rows = scores.len().checked_div(n_columns).unwrap_or(0);
     debug_assert!(n_rows <= n_columns && scores.iter().all(|score| score.is_finite()));
     let mut row_price = vec![0.0; n_rows];
@@ -22,6 +24,7 @@ pub(super) fn assign(scores: &[f64], n_columns: usize) -> Vec<usize> {
     let mut from = vec![FREE; n_columns];
     let (mut distance, mut done) = (vec![f64::INFINITY; n_columns], vec![false; n_columns]);
     for new in 0..n_rows {
+        observer.check();
         distance.fill(f64::INFINITY);
         done.fill(false);
         let (mut row, mut last, mut so_far) = (new, FREE, 0.0);
@@ -96,7 +99,7 @@ mod tests {
                 _ => f64::from(rng.random_range(-2..=2)),
             };
             let scores: Vec<f64> = (0..n_rows * n_columns).map(|_| draw(&mut rng)).collect();
-            let assigned = assign(&scores, n_columns);
+            let assigned = assign(&scores, n_columns, &crate::observer::Unobserved);
             let mut columns = assigned.clone();
             columns.sort_unstable();
             columns.dedup();
@@ -113,6 +116,9 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let mut scores: Vec<f64> = (0..n * n).map(|_| rng.random_range(0.0..1.0)).collect();
         (0..n).for_each(|row| scores[row * n + (row * 7 + 3) % n] = 2.0);
-        assert_eq!(assign(&scores, n), (0..n).map(|row| (row * 7 + 3) % n).collect::<Vec<_>>());
+        assert_eq!(
+            assign(&scores, n, &crate::observer::Unobserved),
+            (0..n).map(|row| (row * 7 + 3) % n).collect::<Vec<_>>()
+        );
     }
 }

@@ -1,13 +1,13 @@
 //! What adversaries of three strengths know about people beforehand.
 //!
-//! This sees the original, as no attack does: it stands for what the adversary already knows, and gives away no more
+//! This sees the original, as no attack does: it stands for what the adversary already knows, and discloses no more
 //! than that. Attacks get the result.
 //!
 //! Paper:      barakat2016, sections 4 and 6
 //! Promises:   the same seed gives the same knowledge
 //! Assumes:    nouns that are not terms of the release were no terms of the original
 //! Departs:    the paper does not tell of how many people the moderate attacker knows something, so this is a parameter;
-//!             the nouns are ours instead of WordNet's. Whoever knows m terms of a person knows any two of them
+//!             the nouns are ours instead of WordNet's. An adversary who knows m terms of a person knows any two of them
 //! Cost:       a pass over the chosen records
 //! Checked by: tests/it/attack.rs
 

@@ -27,6 +27,7 @@ impl Attack for Closure {
     fn run(&self, view: &View<'_>) -> Findings {
         let leaves = Leaf::all(view.release);
         let of_leaf = |(number, leaf): (usize, &Leaf<'_>)| -> Vec<Finding> {
+            view.observer.check();
             let pairs = leaf.cut(view).map_or_else(Vec::new, |cut| closed_pairs(&cut));
             let known = pairs.into_iter().filter(|breach| view.knowledge.has(&breach.terms));
             let mut found: Vec<Finding> = known.map(|breach| finding(number, breach)).collect();

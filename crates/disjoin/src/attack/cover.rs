@@ -2,7 +2,7 @@
 //!
 //! Let x be in a chunk and I those terms of an earlier chunk that are at least as frequent as x. If some y of I never
 //! comes without the rest of I, then k records or more with x and y would be k records or more with x and each of I, and
-//! x would have been put into the earlier chunk. So fewer than k records hold x and y, and whoever has them has all of I.
+//! x would have been put into the earlier chunk. So fewer than k records hold x and y, and everybody who has them has all of I.
 //!
 //! Paper:      barakat2016, Definition 3, Lemma 1, Algorithm 1
 //! Promises:   no cluster cut by VERPART has k records or more with the terms of a finding
@@ -33,6 +33,7 @@ impl Attack for Cover {
         let mut found = Vec::new();
         let mut coverage = Coverage::default();
         for (leaf, simple) in (0..).zip(view.release.roots.iter().flat_map(Node::leaves)) {
+            view.observer.check();
             let chunks = as_made(simple);
             coverage.clusters += 1;
             // The test misses pairs: only where no two chunks are, nothing is left to find.

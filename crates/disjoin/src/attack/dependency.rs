@@ -201,6 +201,13 @@ pub enum Structure {
     },
 }
 
+impl Structure {
+    /// By conditional independences, given so many columns at most: two, as in Weka, if it is not said.
+    pub fn ics(max_cardinality: Option<usize>) -> Self {
+        Structure::Ics { max_cardinality: max_cardinality.unwrap_or(2) }
+    }
+}
+
 /// How dependencies are looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {

@@ -45,7 +45,7 @@ pub struct Posterior {
     pub expected: f64,
     /// The simple clusters that the person may be in, numbered depth first, and the probability of each.
     pub clusters: Vec<(u32, f64)>,
-    /// The probability of the published row that is the likeliest to be the person's.
+    /// The highest re-identification risk: the probability that a published row is the person's.
     pub row: f64,
 }
 
@@ -108,6 +108,7 @@ pub fn worst<I>(model: &Model, itemsets: I) -> Risk
 where
     I: IntoIterator<Item: AsRef<[TermId]> + Sync>,
 {
+    model.observer.check();
     let itemsets: Vec<I::Item> = itemsets.into_iter().collect();
     let found: Vec<Posterior> = itemsets.par_iter().map(|known| posterior(model, known.as_ref())).collect();
     let mut tally = Tally::new(model);
@@ -227,6 +228,7 @@ impl SharedRows {
         model.roots.par_iter().for_each_init(
             || Beside { probability: vec![0.0; n_terms], seen: Vec::new() },
             |beside, (_, bags)| {
+                model.observer.check();
                 bags.clone().filter(|&bag| is_shared(model, bag)).for_each(|bag| rows.add_bag(model, bag, beside));
             },
         );
@@ -245,6 +247,7 @@ impl SharedRows {
     fn add_bag(&self, model: &Model, id: u32, beside: &mut Beside) {
         let bag = &model.bags[id as usize];
         for class in model.classes_of(bag) {
+            model.observer.check();
             for leaf in bag.leaves.clone().filter(|leaf| class.may_lie(leaf - bag.leaves.start)) {
                 let in_leaf = model.leaves[leaf as usize].size() as f64 * bag.tilt_of(leaf) / class.records;
                 let others = model.owned(leaf).filter(|(_, entry)| entry.bag != id && entry.weight > 0.0);
@@ -315,7 +318,10 @@ impl Partners {
 
     fn of(&mut self, model: &Model, shared: &SharedRows, term: TermId) -> Tally {
         let mut chunks = Vec::new();
-        for posting in model.postings(term) {
+        for (at, posting) in model.postings(term).iter().enumerate() {
+            if at & 0x3f == 0 {
+                model.observer.check();
+            }
             let entry = model.entry(posting);
             if entry.weight > 0.0 {
                 self.add_apart(model, term, posting.leaf, entry);

@@ -16,6 +16,7 @@ use super::{Finding, Findings, Says};
 use crate::data::{Dataset, RecordId, TermId, Transactions};
 use crate::error::{Error, Place, Result};
 use crate::generate::stream;
+use crate::observer::{Observer, Unobserved};
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
 /// How an attack's findings compare with the original.
@@ -36,7 +37,7 @@ pub struct Score {
     pub people: u64,
 }
 
-/// Compares findings with the original. `k` is the crowd that was promised.
+/// Compares findings with the original. `k` is the number of candidates that was promised.
 pub fn judge(findings: &Findings, truth: &Truth<'_>, k: u32) -> Score {
     let mut right = Vec::new();
     let mut people: HashSet<RecordId> = HashSet::new();
@@ -70,6 +71,7 @@ pub fn judge(findings: &Findings, truth: &Truth<'_>, k: u32) -> Score {
 ///
 /// This points to people. It is for whoever holds the original, and nobody else.
 pub fn concerned(says: Says, finding: &Finding, truth: &Truth<'_>, k: u32) -> Vec<RecordId> {
+    truth.observer.check();
     let mut holders = truth.holders(finding.leaf, &finding.terms);
     if !is_right(says, holders.len(), k) {
         holders.clear();
@@ -77,7 +79,7 @@ pub fn concerned(says: Says, finding: &Finding, truth: &Truth<'_>, k: u32) -> Ve
     holders
 }
 
-/// How often somebody is right who has seen the clusters but guesses blindly.
+/// The baseline: how often an adversary is right who has seen the clusters and guesses at random.
 ///
 /// As many statements of the same kind as there are findings, each about a random cluster with two record chunks or more
 /// and a random pair of terms of two of them.
@@ -87,6 +89,7 @@ pub fn baseline(findings: &Findings, truth: &Truth<'_>, k: u32, seed: u64) -> Ra
     let mut rng = stream(seed, "attack/baseline", 0);
     let (mut right, mut guesses) = (0, 0);
     for _ in 0..findings.found.len() {
+        truth.observer.check();
         let Some(&leaf) = leaves.choose(&mut rng) else { break };
         let holders = truth.holders(leaf, &random_pair(&truth.leaves[leaf as usize].record_chunks, &mut rng));
         right += u64::from(is_right(findings.says, holders.len(), k));
@@ -123,6 +126,7 @@ pub struct Truth<'a> {
     records: Transactions,
     leaves: Vec<&'a Simple>,
     release: &'a Disassociated,
+    observer: &'a dyn Observer,
     candidates: Candidates,
 }
 
@@ -145,7 +149,13 @@ impl<'a> Truth<'a> {
             Some(leaf_of) => Candidates::OfLeaf(records_of_leaves(leaf_of, &leaves, records.len())?),
             None => Candidates::OfTerm(records_of_terms(&records, release.dictionary.len())),
         };
-        Ok(Truth { records, leaves, release, candidates })
+        Ok(Truth { records, leaves, release, observer: &Unobserved, candidates })
+    }
+
+    /// The same, watched: judging by it can be stopped.
+    #[must_use]
+    pub fn watched(self, observer: &'a dyn Observer) -> Self {
+        Truth { observer, ..self }
     }
 
     pub(super) fn records(&self) -> &Transactions {
@@ -176,6 +186,7 @@ impl<'a> Truth<'a> {
         for ((leaf, simple), ids) in (0..).zip(&self.leaves).zip(records) {
             let chunk_of =
                 |term: &TermId| simple.record_chunks.iter().position(|chunk| chunk.terms.binary_search(term).is_ok());
+            self.observer.check();
             for &id in ids {
                 let terms: Vec<TermId> =
                     self.records.record(id).iter().copied().filter(|term| chunk_of(term).is_some()).collect();

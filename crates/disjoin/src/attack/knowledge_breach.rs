@@ -64,7 +64,7 @@ pub struct Breach {
     pub mean: f64,
 }
 
-/// What a group gives away.
+/// What a group discloses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupBreach {
     /// Its number, counted from 1 as in the files.
@@ -79,7 +79,7 @@ pub struct GroupBreach {
     pub certain: Vec<String>,
 }
 
-/// What a column gives away by itself.
+/// What a column discloses by itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnBreach {
     /// Its name.
@@ -92,7 +92,7 @@ pub struct ColumnBreach {
     pub certain_groups: u64,
 }
 
-/// What a split table gives away.
+/// What a split table discloses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BreachReport {
     /// The number of people.
@@ -107,14 +107,12 @@ pub struct BreachReport {
     pub columns: Vec<ColumnBreach>,
     /// How many values of people are certain.
     pub certain: u64,
-    /// The highest probability that is put up with, if there is a limit.
+    /// The limit on the probability, if there is one.
     pub limit: Option<f64>,
     /// Groups above it.
     pub above: u64,
     /// The groups that give most away, the worst first.
     pub worst_groups: Vec<GroupBreach>,
-    /// Nothing is certain, and no group is above the limit.
-    pub holds: bool,
 }
 
 /// Definition 3: the group is known; `counts` are those of the person's values, column by column.
@@ -147,7 +145,7 @@ pub fn views(tables: &SplitTables) -> Result<Vec<GroupView>> {
         let wrong = || {
             let place = Place::file("the release").in_column(&values.column);
             Error::input(place, "the counts of the groups do not add up to their sizes")
-                .with_hint("disjoin verify tells where")
+                .with_hint("disjoin verify shows where")
         };
         for line in &values.counts {
             views.get_mut(line.group as usize).ok_or_else(wrong)?.counts[i].push((line.code, line.count));
@@ -160,7 +158,7 @@ pub fn views(tables: &SplitTables) -> Result<Vec<GroupView>> {
     Ok(views)
 }
 
-/// What a release gives away; `limit` is the highest probability that is put up with.
+/// What a release discloses; `limit` is the limit on the probability.
 pub fn knowledge_breach(tables: &SplitTables, limit: Option<f64>) -> Result<BreachReport> {
     let views = views(tables)?;
     let names: Vec<&str> = tables.sensitive.iter().map(|values| values.column.as_str()).collect();
@@ -197,7 +195,6 @@ pub fn knowledge_breach(tables: &SplitTables, limit: Option<f64>) -> Result<Brea
         limit,
         above,
         worst_groups: worst_groups(&of_groups, &names),
-        holds: certain == 0 && above == 0,
     })
 }
 

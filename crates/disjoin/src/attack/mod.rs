@@ -35,6 +35,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::{CutRule, Disassociated};
 
 pub use against_prior::{Before, Gain, Mean, gain};
@@ -68,6 +69,8 @@ pub struct View<'a> {
     pub cut: CutRule,
     /// What is known about people beforehand.
     pub knowledge: &'a Knowledge,
+    /// Who watches the attack, and may stop it.
+    pub observer: &'a dyn Observer,
 }
 
 /// What an adversary knows about people before seeing the release.

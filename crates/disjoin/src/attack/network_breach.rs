@@ -126,7 +126,7 @@ pub struct NetworkBreach {
     pub left_out: u64,
 }
 
-/// What a law makes of every group; `limit` is the highest probability that is put up with.
+/// What a law makes of every group; `limit` is the limit on the probability.
 pub fn network_breach(tables: &SplitTables, law: &Law, limit: Option<f64>) -> Result<NetworkBreach> {
     let views = views(tables)?;
     let n_columns = tables.sensitive.len();
@@ -264,20 +264,38 @@ pub fn exact(view: &GroupView, law: impl Fn(&[u32]) -> f64) -> Option<Vec<(Vec<u
     let weights: Vec<Vec<f64>> = weights.collect();
     let people: Vec<usize> =
         first.iter().enumerate().flat_map(|(at, &(_, count))| std::iter::repeat_n(at, count as usize)).collect();
-    // Forward: how likely each state is after so many people.
+    let forward = forward(&deals, &weights, &people, n_states)?;
+    let expected = backward(&deals, &weights, &people, &forward)?;
+    let size = f64::from(view.size.max(1));
+    let combination = |(at, deal): (usize, usize)| {
+        let codes = std::iter::once(first[at].0).chain(deals.codes[deal].iter().copied()).collect();
+        (codes, expected[at][deal] / size)
+    };
+    let all = (0..first.len()).flat_map(|at| (0..n_dealt).map(move |deal| (at, deal)));
+    Some(all.map(combination).collect())
+}
+
+/// How likely each state is after so many people, from nobody on; `people` are the places of their values of the first column.
+fn forward(deals: &Deals, weights: &[Vec<f64>], people: &[usize], n_states: usize) -> Option<Vec<Vec<f64>>> {
     let mut forward: Vec<Vec<f64>> = vec![vec![0.0; n_states]];
     forward[0][n_states - 1] = 1.0;
-    for &value in &people {
+    for &value in people {
         let mut next = vec![0.0; n_states];
         for (state, &likely) in forward.last()?.iter().enumerate().filter(|(_, likely)| **likely > 0.0) {
-            for deal in (0..n_dealt).filter(|&deal| deals.fits(deal, state)) {
+            for deal in (0..deals.codes.len()).filter(|&deal| deals.fits(deal, state)) {
                 next[state - deals.steps[deal]] += likely * weights[value][deal];
             }
         }
         forward.push(scaled(next)?);
     }
-    // Backward: how likely the rest is from each state on.
-    let mut expected = vec![vec![0.0; n_dealt]; first.len()];
+    Some(forward)
+}
+
+/// How many people are expected with each value of the first column and each deal. Goes back through the states with how likely
+/// the rest is from each on.
+fn backward(deals: &Deals, weights: &[Vec<f64>], people: &[usize], forward: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let (n_dealt, n_states) = (deals.codes.len(), forward[0].len());
+    let mut expected = vec![vec![0.0; n_dealt]; weights.len()];
     let mut rest = vec![0.0; n_states];
     rest[0] = 1.0;
     for (person, &value) in people.iter().enumerate().rev() {
@@ -296,13 +314,7 @@ pub fn exact(view: &GroupView, law: impl Fn(&[u32]) -> f64) -> Option<Vec<(Vec<u
         expected[value].iter_mut().zip(of_person).for_each(|(all, one)| *all += one / sum);
         rest = scaled(before)?;
     }
-    let size = f64::from(view.size.max(1));
-    let combination = |(at, deal): (usize, usize)| {
-        let codes = std::iter::once(first[at].0).chain(deals.codes[deal].iter().copied()).collect();
-        (codes, expected[at][deal] / size)
-    };
-    let all = (0..first.len()).flat_map(|at| (0..n_dealt).map(move |deal| (at, deal)));
-    Some(all.map(combination).collect())
+    Some(expected)
 }
 
 /// Only ratios matter, and products of many small weights would vanish. None if nothing is left.

@@ -9,10 +9,10 @@
 //!             of the chunks and the score that needs nothing but the release are our reading
 //! Assumes:    terms that go together elsewhere go together here. Findings are guesses; confidences rank them, and are no
 //!             probabilities. Most pairs of a cluster are together in some record anyway, so that a share of true
-//!             findings says nothing without that of blind matching. What the adversary knows of people beforehand is
-//!             not used
+//!             findings shows nothing without that of the baseline, random matching. What the adversary knows of people
+//!             beforehand is not used
 //! Cost:       for each leaf and chunk, rows * records * terms of both for the scores; `Optimal` O(rows^2 * records)
-//! Checked by: tests/it/reassociate.rs, against matching blindly
+//! Checked by: tests/it/reassociate.rs, against random matching
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use super::assignment::assign;
 use super::{Attack, Coverage, Finding, Findings, Says, View};
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
 /// Larger clusters are matched greedily: the best assignment would take too long.
@@ -69,7 +70,8 @@ impl<S: Fn(TermId, TermId) -> f64 + Sync> Attack for Reassociate<S> {
         let open = leaves.iter().filter(|leaf| is_torn(leaf)).count() as u64;
         let coverage = Coverage { clusters: leaves.len() as u64, proved: leaves.len() as u64 - open, open };
         let of_leaf = |(leaf, simple): (usize, &&Simple)| {
-            let found = if is_torn(simple) { self.mend(simple) } else { BTreeMap::new() };
+            view.observer.check();
+            let found = if is_torn(simple) { self.mend(simple, view.observer) } else { BTreeMap::new() };
             let finding = |((a, b), doubt): ((TermId, TermId), f64)| Finding {
                 leaf: leaf as u32,
                 terms: vec![a, b],
@@ -131,17 +133,18 @@ pub fn co_occurrence(release: &Disassociated) -> impl Fn(TermId, TermId) -> f64 
 
 impl<S: Fn(TermId, TermId) -> f64 + Sync> Reassociate<S> {
     /// The pairs of terms that records get from different chunks, and how much doubt remains about each.
-    fn mend(&self, leaf: &Simple) -> BTreeMap<(TermId, TermId), f64> {
+    fn mend(&self, leaf: &Simple, observer: &dyn Observer) -> BTreeMap<(TermId, TermId), f64> {
         let mut found = BTreeMap::new();
         let mut records: Vec<Vec<TermId>> = vec![Vec::new(); leaf.size as usize];
         for chunk in &leaf.record_chunks {
+            observer.check();
             let rows: Vec<&[TermId]> =
                 chunk.subrecords().flat_map(|(terms, count)| std::iter::repeat_n(terms, count as usize)).collect();
             // A damaged release may have more rows than records; nobody can have those.
             let rows = &rows[..rows.len().min(records.len())];
             let table = Table::new(rows, &records, &self.score);
             let places = match self.matching {
-                Matching::Optimal if records.len() <= MOST_RECORDS => table.optimal(),
+                Matching::Optimal if records.len() <= MOST_RECORDS => table.optimal(observer),
                 Matching::Optimal | Matching::Greedy => table.greedy(None),
                 Matching::Threshold(least) => table.greedy(Some(least)),
             };
@@ -152,6 +155,7 @@ impl<S: Fn(TermId, TermId) -> f64 + Sync> Reassociate<S> {
             }
         }
         for term in &leaf.term_chunk {
+            observer.check();
             let term = std::slice::from_ref(term);
             let table = Table::new(&[term], &records, &self.score);
             let filled = (0..records.len()).filter(|&place| !records[place].is_empty());
@@ -222,8 +226,8 @@ impl Table {
         self.scores[row * self.n_records + record]
     }
 
-    fn optimal(&self) -> Vec<Option<usize>> {
-        assign(&self.scores, self.n_records).into_iter().map(Some).collect()
+    fn optimal(&self, observer: &dyn Observer) -> Vec<Option<usize>> {
+        assign(&self.scores, self.n_records, observer).into_iter().map(Some).collect()
     }
 
     /// The best pairs first. Those that score less than `least` go to empty records, if there are any left.

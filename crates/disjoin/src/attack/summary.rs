@@ -37,14 +37,13 @@ impl Choice {
         [Choice::Cover, Choice::Closure, Choice::Worlds, Choice::Reassociate, Choice::Identity];
 }
 
-/// Blind guesses are random, and the same for everybody.
+/// The guesses of the baseline are random, and the same for everybody.
 const BASELINE_SEED: u64 = 1;
 
-/// Runs those of the chosen attacks that make statements, in the order of strength, each once; `steps` is for worlds. Tells
-/// the name of each before it starts.
-pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64, tell: &mut dyn FnMut(&str)) -> Vec<Findings> {
-    let mut run = |attack: &dyn Attack| {
-        tell(attack.name());
+/// Runs those of the chosen attacks that make statements, in the order of strength, each once; `steps` is for worlds.
+pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64) -> Vec<Findings> {
+    let run = |attack: &dyn Attack| {
+        view.observer.stage(&format!("attacking: {}", attack.name()));
         attack.run(view)
     };
     let of_choice = |choice: &Choice| {
@@ -59,7 +58,7 @@ pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64, tell: &mut dyn FnMut
     Choice::ALL.iter().filter(|choice| chosen.contains(choice)).filter_map(of_choice).collect()
 }
 
-/// How likely the likeliest row is a person's of whom two terms are known, or one where no more is promised.
+/// The highest re-identification risk of a person of whom two terms are known, or one where no more is promised.
 pub fn likeliest(model: &Model) -> Risk {
     let singles = || (0..model.release().dictionary.len() as TermId).map(|term| [term]);
     if model.release().header.m < 2 { identity::worst(model, singles()) } else { pairs_of_release(model) }
@@ -68,7 +67,7 @@ pub fn likeliest(model: &Model) -> Risk {
 /// What was found. Nothing in it is about one person.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
     /// How many terms the adversary may know.
     pub m: u32,
@@ -76,17 +75,13 @@ pub struct Summary {
     pub records: u64,
     /// Simple clusters.
     pub clusters: u64,
-    /// Nothing certain beyond the limit, and no row likelier than 1/k.
-    pub holds: bool,
     /// How many different statements are certain.
     pub certain: u64,
-    /// How many are put up with.
-    pub limit: u64,
     /// What each attack found.
     pub attacks: Vec<OfAttack>,
     /// Whose row it may be.
     pub identity: Option<Risk>,
-    /// Clusters with certain statements, the worst first.
+    /// Clusters with certain disclosures, the worst first.
     pub worst: Vec<Cluster>,
 }
 
@@ -105,7 +100,7 @@ pub struct OfAttack {
     pub coverage: Coverage,
     /// With the original: how true it is.
     pub score: Option<Score>,
-    /// With the original: how true blind guesses are.
+    /// With the original: how often the baseline is right.
     pub baseline: Option<Rate>,
 }
 
@@ -116,7 +111,7 @@ pub struct Cluster {
     pub cluster: u32,
     /// Which attacks found it.
     pub attacks: BTreeSet<&'static str>,
-    /// Different terms that whoever has those of a statement has as well.
+    /// Different terms that everybody with those of a disclosure has as well.
     pub learned: u64,
     /// With the original: how many people true statements are about.
     pub people: Option<u64>,
@@ -129,19 +124,13 @@ pub struct Cluster {
 pub struct Statement {
     /// The terms.
     pub terms: Vec<String>,
-    /// What whoever has them has as well.
+    /// What everybody who has them has as well.
     pub learned: Vec<String>,
 }
 
 impl Summary {
     /// Puts findings together; with the original they are judged.
-    pub fn new(
-        found: &[Findings],
-        identity: Option<Risk>,
-        truth: Option<&Truth<'_>>,
-        release: &Disassociated,
-        limit: u64,
-    ) -> Self {
+    pub fn new(found: &[Findings], identity: Option<Risk>, truth: Option<&Truth<'_>>, release: &Disassociated) -> Self {
         let header = release.header;
         let of_attack = |findings: &Findings| OfAttack {
             attack: findings.attack,
@@ -159,9 +148,7 @@ impl Summary {
             m: header.m,
             records: header.records,
             clusters: release.roots.iter().map(|root| root.leaves().len() as u64).sum(),
-            holds: certain <= limit && identity.is_none_or(|risk| risk.above == 0),
             certain,
-            limit,
             attacks: found.iter().map(of_attack).collect(),
             identity,
             worst,

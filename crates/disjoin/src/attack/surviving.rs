@@ -49,7 +49,7 @@ impl Published {
         let n_quasi = columns.len();
         if sensitive.is_empty() {
             let hint = "name the columns that nobody may learn about a person when you protect the table: --sensitive";
-            return Err(Error::recipe("dependencies", "the release has no sensitive column to tell anything of", hint));
+            return Err(Error::recipe("dependencies", "the release has no sensitive column", hint));
         }
         columns.extend(sensitive);
         let data = Coded::from_table(table, &columns, Missing::OwnValue)?;
@@ -111,10 +111,6 @@ pub struct Surviving {
     pub risks: u64,
     /// How many people have a sensitive value that one of these tells of.
     pub people: u64,
-    /// How many risks are put up with, if there is a limit.
-    pub limit: Option<u64>,
-    /// No more are found.
-    pub holds: bool,
 }
 
 /// A network, and what follows from it.
@@ -249,8 +245,8 @@ impl TableTold {
     }
 }
 
-/// Looks for dependencies in all three networks; `limit` is how many risks are put up with, none if any number is.
-pub fn surviving(published: &Published, options: &Options, limit: Option<u64>) -> Result<Surviving> {
+/// Looks for dependencies in all three networks.
+pub fn surviving(published: &Published, options: &Options) -> Result<Surviving> {
     let columns = [Of::Quasi, Of::Sensitive, Of::Both].map(|of| (of, published.columns(of)));
     let three = three_networks(&published.data, &columns[0].1, &columns[1].1, options)?;
     let mut networks = Vec::with_capacity(3);
@@ -275,8 +271,6 @@ pub fn surviving(published: &Published, options: &Options, limit: Option<u64>) -
         networks,
         risks: n_risks,
         people,
-        limit,
-        holds: limit.is_none_or(|limit| n_risks <= limit),
     })
 }
 
@@ -295,68 +289,96 @@ fn people(data: &Coded, risks: &[Risky]) -> u64 {
     weights.filter(|&(row, _)| is_told(row)).map(|(_, &weight)| u64::from(weight)).sum()
 }
 
-/// A network by names; `columns` are its places among all.
-fn told(published: &Published, of: Of, columns: &[usize], found: Found, options: &Options) -> Result<NetworkTold> {
-    let data = published.data.select(columns)?;
-    let name = |column: usize| published.names[columns[column]].clone();
-    let is_sensitive = |column: usize| columns[column] >= published.n_quasi;
-    let value = |column: usize, code: u32| published.texts[columns[column]][code as usize].clone();
-    let valued = |&(column, code): &(usize, u32)| Valued { column: name(column), value: value(column, code) };
-    let rule = |rule: &Rule| {
+/// Names of what a network has numbers for; `columns` are its places among all.
+struct Names<'a> {
+    published: &'a Published,
+    columns: &'a [usize],
+}
+
+impl Names<'_> {
+    fn name(&self, column: usize) -> String {
+        self.published.names[self.columns[column]].clone()
+    }
+
+    fn values(&self, column: usize) -> &[String] {
+        &self.published.texts[self.columns[column]]
+    }
+
+    fn is_sensitive(&self, column: usize) -> bool {
+        self.columns[column] >= self.published.n_quasi
+    }
+
+    fn valued(&self, column: usize, code: u32) -> Valued {
+        Valued { column: self.name(column), value: self.values(column)[code as usize].clone() }
+    }
+
+    fn rule(&self, rule: &Rule, confirmed: bool) -> RuleTold {
         let cell = &rule.highest;
-        let at = rule.parents.iter().copied().zip(cell.configuration.iter().copied());
+        let at = rule.parents.iter().zip(&cell.configuration);
         RuleTold {
-            given: rule.parents.iter().map(|&parent| name(parent)).collect(),
-            column: name(rule.child),
-            is_sensitive: is_sensitive(rule.child),
-            at: at.map(|pair| valued(&pair)).collect(),
-            value: value(rule.child, cell.value),
+            given: rule.parents.iter().map(|&parent| self.name(parent)).collect(),
+            column: self.name(rule.child),
+            is_sensitive: self.is_sensitive(rule.child),
+            at: at.map(|(&parent, &code)| self.valued(parent, code)).collect(),
+            value: self.values(rule.child)[cell.value as usize].clone(),
             highest: cell.probability,
             support: cell.support,
             lift: cell.lift,
             risk: cell.risk,
             of_parents: rule.of_parents.clone(),
             people: rule.people,
-            confirmed: found.confirms(rule),
+            confirmed,
         }
-    };
+    }
+
+    fn dependency(&self, d: &Dependency) -> DependencyTold {
+        DependencyTold {
+            given: d.given.iter().map(|&(column, code)| self.valued(column, code)).collect(),
+            told: self.valued(d.child, d.value),
+            is_sensitive: self.is_sensitive(d.child),
+            support: d.support,
+            people: d.people,
+            confidence: d.confidence,
+            baseline: d.confidence / d.lift,
+            lift: d.lift,
+            held_out: d.held_out,
+            p_value: d.p_value,
+            risk: d.risk,
+            is_risk: d.is_risk,
+        }
+    }
+
+    fn table(&self, data: &Coded, child: usize, parents: &[usize]) -> Result<TableTold> {
+        Ok(TableTold {
+            column: self.name(child),
+            is_sensitive: self.is_sensitive(child),
+            given: parents.iter().map(|&parent| self.name(parent)).collect(),
+            table: Cpt::estimate(data, child, parents, 0.0)?,
+            values: self.values(child).to_vec(),
+            parent_values: parents.iter().map(|&parent| self.values(parent).to_vec()).collect(),
+        })
+    }
+}
+
+/// A network by names; `columns` are its places among all.
+fn told(published: &Published, of: Of, columns: &[usize], found: Found, options: &Options) -> Result<NetworkTold> {
+    let data = published.data.select(columns)?;
+    let names = Names { published, columns };
+    let rule = |rule: &Rule| names.rule(rule, found.confirms(rule));
     let literal = Detect { alpha: options.alpha, reading: Reading::Literal, ..Detect::default() };
     let literal = detect(&data, &found.network, &literal)?.iter().map(rule).collect();
-    let dependency = |d: &Dependency| DependencyTold {
-        given: d.given.iter().map(valued).collect(),
-        told: valued(&(d.child, d.value)),
-        is_sensitive: is_sensitive(d.child),
-        support: d.support,
-        people: d.people,
-        confidence: d.confidence,
-        baseline: d.confidence / d.lift,
-        lift: d.lift,
-        held_out: d.held_out,
-        p_value: d.p_value,
-        risk: d.risk,
-        is_risk: d.is_risk,
-    };
+    let name = |column: usize| names.name(column);
     let arrow = |((from, to), &bits): ((usize, usize), &f64)| Arrow { from: name(from), to: name(to), bits };
     let arrows = found.network.edges().into_iter().zip(&found.strengths).map(arrow).collect();
     let with_parents = (0..data.n_columns()).filter(|&child| !found.network.parents(child).is_empty());
-    let table = |child: usize| -> Result<TableTold> {
-        let parents = found.network.parents(child);
-        Ok(TableTold {
-            column: name(child),
-            is_sensitive: is_sensitive(child),
-            given: parents.iter().map(|&parent| name(parent)).collect(),
-            table: Cpt::estimate(&data, child, parents, 0.0)?,
-            values: published.texts[columns[child]].clone(),
-            parent_values: parents.iter().map(|&parent| published.texts[columns[parent]].clone()).collect(),
-        })
-    };
+    let table = |child: usize| names.table(&data, child, found.network.parents(child));
     Ok(NetworkTold {
         of,
         columns: (0..columns.len()).map(name).collect(),
         arrows,
         literal,
         sensible: found.rules.iter().map(rule).collect(),
-        dependencies: found.dependencies.iter().map(dependency).collect(),
+        dependencies: found.dependencies.iter().map(|dependency| names.dependency(dependency)).collect(),
         proposed: found.proposed,
         tables: with_parents.map(table).collect::<Result<_>>()?,
         strengths: found.strengths,

@@ -45,8 +45,9 @@ impl Attack for Worlds {
             if leaf.simple.record_chunks.len() < 2 {
                 return (Vec::new(), true);
             }
+            view.observer.check();
             let Some(cut) = leaf.cut(view) else { return (Vec::new(), false) };
-            let analysis = analyse(&cut, self.steps);
+            let analysis = analyse(&cut, self.steps, view.observer);
             let known = analysis.breaches.into_iter().filter(|breach| view.knowledge.has(&breach.terms));
             let is_proved = analysis.open.is_empty() && !analysis.contradiction;
             (known.map(|breach| finding(number, breach)).collect(), is_proved)

@@ -29,6 +29,12 @@ pub use quest::{quest, quest_blocks};
 
 use crate::error::Result;
 
+/// Where randomness starts if nothing is said.
+pub const SEED: u64 = 0;
+
+/// The same of the demonstration.
+pub const DEMO_SEED: u64 = 1;
+
 /// Records (or patients) in one block.
 ///
 /// It is part of what a seed means: another size would give other data.

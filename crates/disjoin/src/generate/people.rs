@@ -3,7 +3,7 @@
 //! Paper:      Riboni, Pareschi, Bettini, "JS-reduce", IEEE TDSC 2012, on data where background knowledge tells much; the data of
 //!             that paper (BKseq) are not public, and nothing of them is known here but that
 //! Promises:   the same people for any number of threads; with strength 0 the disease is independent of all other columns
-//! Assumes:    nothing about real people: all shares are made up
+//! Assumes:    nothing about real people: all shares are synthetic
 //! Cost:       a few random numbers per person and column, on all cores
 //! Checked by: tests in this file
 //!

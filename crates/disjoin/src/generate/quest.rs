@@ -374,7 +374,7 @@ mod tests {
         Ok(Model::new(100, model, Length::with_mean(1.0)?)?.records(7, 0, n))
     }
 
-    fn refused(params: &Params) -> &'static str {
+    fn refused(params: &Params) -> std::borrow::Cow<'static, str> {
         match quest(params) {
             Err(Error::Recipe { key, hint: Some(_), .. }) => key,
             other => panic!("not refused: {other:?}"),

@@ -18,11 +18,12 @@ use serde::Serialize;
 
 use crate::data::table::Column;
 use crate::data::{Dataset, RecordId, Table, Transactions, supports};
+use crate::observer::Observer;
 
 /// What an adversary who knows up to m terms of a person could do with the raw data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Risk {
-    /// The size of the crowd that a person should hide in.
+    /// How many records should share every set of up to m terms.
     pub k: u32,
     /// How many terms of a person the adversary may know.
     pub m: u32,
@@ -44,11 +45,12 @@ impl Risk {
 }
 
 /// Measures the risk of publishing `data` as it is.
-pub fn risk(data: &Dataset, k: u32, m: u32) -> Risk {
+pub fn risk(data: &Dataset, k: u32, m: u32, observer: &dyn Observer) -> Risk {
+    observer.check();
     let supports = supports(&data.records, data.n_terms());
     let longest = data.records.iter().map(<[_]>::len).max().unwrap_or(0);
     let sizes = longest.min(m as usize);
-    let mut search = Search::new(&data.records, &supports, k);
+    let mut search = Search::new(&data.records, &supports, k, observer);
     let mut by_size = Vec::with_capacity(sizes);
     for size in 1..=sizes {
         by_size.push(search.flag(size));
@@ -123,7 +125,7 @@ fn histogram(values: impl Iterator<Item = u64>) -> Vec<Bin> {
 }
 
 /// The records with terms renamed to their rank by support, rarest first, and who is at risk so far.
-struct Search {
+struct Search<'a> {
     k: u32,
     /// Terms of all records, ascending by rank in each.
     terms: Vec<u32>,
@@ -134,6 +136,7 @@ struct Search {
     at_risk: Vec<AtomicBool>,
     /// Whether so many records equal this one that it never can be.
     is_safe: Vec<bool>,
+    observer: &'a dyn Observer,
 }
 
 /// A record that holds a set, and where its terms after the last one of the set begin.
@@ -184,8 +187,8 @@ impl Scratch {
     }
 }
 
-impl Search {
-    fn new(records: &Transactions, supports: &[u32], k: u32) -> Self {
+impl<'a> Search<'a> {
+    fn new(records: &Transactions, supports: &[u32], k: u32, observer: &'a dyn Observer) -> Self {
         let mut by_support: Vec<u32> = (0..supports.len() as u32).collect();
         by_support.sort_unstable_by_key(|&term| (supports[term as usize], term));
         let mut rank = vec![0; supports.len()];
@@ -207,8 +210,11 @@ impl Search {
             occurrences: Lists::default(),
             at_risk: (0..records.len()).map(|_| AtomicBool::new(false)).collect(),
             is_safe: Vec::new(),
+            observer,
         };
+        observer.check();
         search.is_safe = search.find_safe();
+        observer.check();
         let everywhere: Vec<Occurrence> =
             (0..records.len() as RecordId).map(|record| Occurrence { record, rest: search.start(record) }).collect();
         search.occurrences = search.extend(&everywhere, &mut Scratch::new(supports.len()), false);
@@ -236,6 +242,7 @@ impl Search {
 
     /// Looks at all extensions of a set, held by the records in `list`, by `more` terms.
     fn search(&self, list: &[Occurrence], more: usize, scratch: &mut [Scratch]) {
+        self.observer.check();
         let Some((own, deeper)) = scratch.split_first_mut() else { return };
         if !list.iter().any(|occurrence| self.is_open(occurrence, more)) {
             return;
@@ -349,7 +356,7 @@ impl Search {
 /// What an adversary who knows the quasi-identifiers of a person could do with a raw table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableRisk {
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
     /// Rows.
     pub rows: u64,
@@ -375,33 +382,35 @@ pub struct ColumnRisk {
 }
 
 /// Counts the rows that quasi-identifiers single out: all together, each alone, and all but one.
-pub fn table_risk(table: &Table, k: u32) -> TableRisk {
+pub fn table_risk(table: &Table, k: u32, observer: &dyn Observer) -> TableRisk {
     let quasi = table.quasi();
     let of_column = |(i, column): (usize, &&Column)| {
+        observer.check();
         let others: Vec<&Column> =
             quasi.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, column)| *column).collect();
         ColumnRisk {
             name: column.name.clone(),
             distinct: column.domain.n_values() as u64,
-            alone: sharing_with_fewer(table, &[column], k),
-            without: sharing_with_fewer(table, &others, k),
+            alone: sharing_with_fewer(table, &[column], k, observer),
+            without: sharing_with_fewer(table, &others, k, observer),
         }
     };
     TableRisk {
         k,
         rows: table.n_rows() as u64,
-        at_risk: sharing_with_fewer(table, &quasi, k),
-        unique: sharing_with_fewer(table, &quasi, 2),
+        at_risk: sharing_with_fewer(table, &quasi, k, observer),
+        unique: sharing_with_fewer(table, &quasi, 2, observer),
         columns: quasi.iter().enumerate().map(of_column).collect(),
     }
 }
 
 /// How many rows of a table share their quasi-identifiers with fewer than k rows, themselves included.
-pub fn rows_at_risk(table: &Table, k: u32) -> u64 {
-    sharing_with_fewer(table, &table.quasi(), k)
+pub fn rows_at_risk(table: &Table, k: u32, observer: &dyn Observer) -> u64 {
+    sharing_with_fewer(table, &table.quasi(), k, observer)
 }
 
-fn sharing_with_fewer(table: &Table, columns: &[&Column], k: u32) -> u64 {
+fn sharing_with_fewer(table: &Table, columns: &[&Column], k: u32, observer: &dyn Observer) -> u64 {
+    observer.check();
     let mut rows: Vec<u32> = (0..table.n_rows() as u32).collect();
     let key = |row: u32| columns.iter().map(move |column| column.codes[row as usize]);
     rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
@@ -451,7 +460,7 @@ mod tests {
             let data = Dataset::from_texts(records);
             for k in [1, 2, 3, 5, 9] {
                 for m in [1, 2, 3, 4, 12] {
-                    let found = risk(&data, k, m);
+                    let found = risk(&data, k, m, &crate::observer::Unobserved);
                     assert_eq!(found.by_size, by_definition(&data, k, m), "round {round}, k {k}, m {m}");
                     assert_eq!(found.at_risk, found.by_size.iter().sum::<u64>());
                 }
@@ -463,7 +472,7 @@ mod tests {
     fn a_worked_example() {
         // {a, b} is held once; c once; a and b three times each.
         let data = Dataset::from_texts([vec!["a", "b"], vec!["a"], vec!["a"], vec!["b"], vec!["b", "c"]]);
-        let found = risk(&data, 2, 2);
+        let found = risk(&data, 2, 2, &crate::observer::Unobserved);
         assert_eq!((found.records, found.at_risk, found.rare_terms), (5, 2, 1));
         assert_eq!(found.by_size, [1, 1]);
         assert!((found.share() - 0.4).abs() < 1e-12);
@@ -473,8 +482,8 @@ mod tests {
     fn extremes_end_quickly() {
         // A hundred equal records of a hundred terms: 2^100 subsets, none of them rare.
         let equal = Dataset::from_texts((0..100).map(|_| (0..100).map(|t| t.to_string())));
-        assert_eq!(risk(&equal, 5, u32::MAX).at_risk, 0);
-        let empty = risk(&Dataset::default(), 5, 2);
+        assert_eq!(risk(&equal, 5, u32::MAX, &crate::observer::Unobserved).at_risk, 0);
+        let empty = risk(&Dataset::default(), 5, 2, &crate::observer::Unobserved);
         assert_eq!((empty.at_risk, empty.by_size.len()), (0, 0));
         assert_eq!(empty.share(), 0.0);
     }
@@ -509,9 +518,9 @@ mod tests {
                 };
                 (0..n).filter(|&a| (0..n).filter(|&b| same(a, b)).count() < k).count() as u64
             };
-            let found = table_risk(&table, k);
+            let found = table_risk(&table, k, &crate::observer::Unobserved);
             assert_eq!(found.at_risk, by_definition(&[0, 1, 2], 3));
-            assert_eq!(found.at_risk, rows_at_risk(&table, k));
+            assert_eq!(found.at_risk, rows_at_risk(&table, k, &crate::observer::Unobserved));
             assert_eq!(found.unique, by_definition(&[0, 1, 2], 2));
             let others = [[1, 2], [0, 2], [0, 1]];
             for (i, column) in found.columns.iter().enumerate() {

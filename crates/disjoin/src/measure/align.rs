@@ -2,11 +2,16 @@
 
 use crate::data::{Dataset, TermId, Transactions};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::release::open::{RootStream, load_into};
 use crate::release::{Chunk, Disassociated, Node};
 
 /// Reads a release so that its terms have the original's ids. A release of another dataset is refused.
-pub(super) fn in_terms_of(original: &Dataset, stream: &mut impl RootStream) -> Result<Disassociated> {
+pub(super) fn in_terms_of(
+    original: &Dataset,
+    stream: &mut impl RootStream,
+    observer: &dyn Observer,
+) -> Result<Disassociated> {
     let refuse = |problem: String| {
         Error::input(Place::file("the original"), problem)
             .with_hint("give the file and the input flags that disjoin protect was given")
@@ -15,7 +20,7 @@ pub(super) fn in_terms_of(original: &Dataset, stream: &mut impl RootStream) -> R
     if records != released {
         return Err(refuse(format!("has {records} records, but the release was made from {released}")));
     }
-    let release = load_into(original.dictionary.clone(), stream)?;
+    let release = load_into(original.dictionary.clone(), stream, observer)?;
     let strange = release.dictionary.len() - original.n_terms();
     if strange > 0 {
         return Err(refuse(format!("lacks terms that the release has: {strange}")));
@@ -30,7 +35,7 @@ pub(super) fn in_terms_of(original: &Dataset, stream: &mut impl RootStream) -> R
 }
 
 /// All subrecords of record chunks and shared chunks, each as a record of its own: what is certain.
-pub(super) fn chunk_records(release: &Disassociated) -> Transactions {
+pub(super) fn chunk_records(release: &Disassociated, observer: &dyn Observer) -> Transactions {
     let mut records = Transactions::default();
     let mut record: Vec<TermId> = Vec::new();
     let mut add = |chunk: &Chunk| {
@@ -44,6 +49,7 @@ pub(super) fn chunk_records(release: &Disassociated) -> Transactions {
     };
     let mut stack: Vec<&Node> = release.roots.iter().collect();
     while let Some(node) = stack.pop() {
+        observer.check();
         match node {
             Node::Simple(simple) => simple.record_chunks.iter().for_each(&mut add),
             Node::Joint(joint) => {

@@ -1,4 +1,4 @@
-//! How much of what matters most is kept? The links inside utility sets, and the occurrences of weighed terms.
+//! How much of what matters most is kept? The links inside utility sets, and the occurrences of weighted terms.
 //!
 //! For a utility set: how often two of its terms stand together in a subrecord of a record chunk or shared chunk, of how often
 //! two of them are together in a record; for a set of one term: how often it stands in one, of how often it occurs. For weights:
@@ -22,7 +22,7 @@ pub struct Kept {
     pub links: Option<f64>,
     /// The same of the set that lost most.
     pub worst: Option<f64>,
-    /// The share of occurrences that chunks show, each weighed as its term is.
+    /// The share of occurrences that chunks show, each weighted as its term is.
     pub weighed_occurrences: Option<f64>,
 }
 

@@ -32,6 +32,7 @@ pub use top_k::{Deviation, TopK};
 
 use crate::data::{Dataset, Hierarchy, Interest};
 use crate::error::Result;
+use crate::observer::{Observer, Unobserved};
 use crate::reconstruct::{Model, Multiplicity, Sampling, reconstruct};
 use crate::release::open::RootStream;
 
@@ -54,6 +55,8 @@ pub struct Options<'a> {
     pub hierarchy: Option<&'a Hierarchy>,
     /// What matters most, in the original's terms.
     pub interest: Option<&'a Interest>,
+    /// Who watches, and may stop it.
+    pub observer: &'a dyn Observer,
 }
 
 impl Default for Options<'_> {
@@ -67,6 +70,7 @@ impl Default for Options<'_> {
             more_than_k: false,
             hierarchy: None,
             interest: None,
+            observer: &Unobserved,
         }
     }
 }
@@ -99,10 +103,13 @@ pub struct Report {
 
 /// Compares a release with its original. `stream` has not been read from yet.
 pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Options<'_>) -> Result<Report> {
-    let (release, best) =
-        rayon::join(|| align::in_terms_of(original, stream), || top_k::Best::of_original(original, options.top));
+    let (release, best) = rayon::join(
+        || align::in_terms_of(original, stream, options.observer),
+        || top_k::Best::of_original(original, options.top, options.observer),
+    );
     let release = release?;
-    let (model, chunks) = rayon::join(|| Model::new(&release), || align::chunk_records(&release));
+    let (model, chunks) =
+        rayon::join(|| Model::watched(&release, options.observer), || align::chunk_records(&release, options.observer));
     let model = model?.with_multiplicity(options.multiplicity);
     // The law that the closed forms are about: empty records stay empty.
     let sampling = Sampling { seed: options.seed, fill_empty: false };
@@ -120,6 +127,7 @@ pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Optio
             (terms_lost, queries::ask(original, &model, options.queries, options.seed))
         },
     );
+    options.observer.check();
     let kept = |interest| kept::count(&original.records, &chunks, original.n_terms(), interest);
     Ok(Report {
         kept: options.interest.and_then(kept),

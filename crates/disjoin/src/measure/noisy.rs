@@ -14,6 +14,7 @@ use super::relative_error::{Error as RelativeError, FIRST, Pairs};
 use super::top_k::{Best, Deviation, deviation, larger};
 use crate::data::{Dataset, TermId, Transactions, itemset_supports};
 use crate::inspect::{Itemset, Mining, top_k};
+use crate::observer::Observer;
 use crate::release::noisy::{Noisy, Rows};
 
 /// A published bag is read as records up to so many of them: what is above cannot come from noise that is worth something.
@@ -58,7 +59,8 @@ pub struct NoisyWindow {
 }
 
 /// Compares a noisy release with its original, over the `top` best itemsets.
-pub fn measure_noisy(release: &Noisy, original: &Dataset, top: usize) -> NoisyReport {
+pub fn measure_noisy(release: &Noisy, original: &Dataset, top: usize, observer: &dyn Observer) -> NoisyReport {
+    let mining = Mining { observer, ..Mining::top(top) };
     // Noise may publish items that the original does not have.
     let mut dictionary = original.dictionary.clone();
     let mut terms_of = |texts: &[String]| -> Vec<TermId> {
@@ -68,14 +70,15 @@ pub fn measure_noisy(release: &Noisy, original: &Dataset, top: usize) -> NoisyRe
     };
     let rows: Vec<(Vec<TermId>, u64)> = release.rows.iter().map(|row| (terms_of(&row.terms), row.count)).collect();
     let n_terms = dictionary.len();
-    let truth = top_k(&original.records, n_terms, &Mining::top(top));
+    let truth = top_k(&original.records, n_terms, &mining);
     let (found, tkd, relative_error): (Vec<(Vec<TermId>, u64)>, _, _) = match release.kind {
         Rows::Itemsets => (rows.into_iter().take(top).collect(), None, Vec::new()),
         Rows::Records => {
             let published = bag(rows);
-            let found = top_k(&published, n_terms, &Mining::top(top));
+            let found = top_k(&published, n_terms, &mining);
             let found = found.into_iter().map(|set| (set.terms, u64::from(set.support))).collect();
-            let tkd = deviation(&Best::of_original(original, top), &published, n_terms, &larger(top));
+            let tkd =
+                deviation(&Best::of_original(original, top, observer), &published, n_terms, &larger(top, observer));
             (found, Some(tkd), windows(original, &published, n_terms))
         }
     };
@@ -159,7 +162,7 @@ mod tests {
         // The best four: a 4, b 2, c 2, ab 2.
         let release =
             Noisy::new(Rows::Itemsets, vec![row(&["a"], 5), row(&["b"], 2), row(&["b", "z"], 1), row(&["a", "c"], 9)]);
-        let report = measure_noisy(&release, &original(), 4);
+        let report = measure_noisy(&release, &original(), 4, &crate::observer::Unobserved);
         assert_eq!((report.top, report.missed, report.missed_larger), (4, 0.5, Some(1.0)));
         assert_eq!(report.support_error, Some(0.125));
         assert!(report.tkd.is_none() && report.relative_error.is_empty());
@@ -168,10 +171,15 @@ mod tests {
     #[test]
     fn records_are_mined_and_the_same_records_lose_nothing() {
         let rows = vec![row(&["a", "b"], 2), row(&["a"], 1), row(&["a", "c"], 1), row(&["c"], 1)];
-        let report = measure_noisy(&Noisy::new(Rows::Records, rows), &original(), 5);
+        let report = measure_noisy(&Noisy::new(Rows::Records, rows), &original(), 5, &crate::observer::Unobserved);
         assert_eq!((report.missed, report.support_error), (0.0, Some(0.0)));
         assert_eq!(report.relative_error[0].re.mean, Some(0.0));
-        let other = measure_noisy(&Noisy::new(Rows::Records, vec![row(&["new"], 7)]), &original(), 5);
+        let other = measure_noisy(
+            &Noisy::new(Rows::Records, vec![row(&["new"], 7)]),
+            &original(),
+            5,
+            &crate::observer::Unobserved,
+        );
         assert_eq!((other.missed, other.support_error, other.relative_error[0].re.mean), (1.0, None, Some(2.0)));
         assert_eq!(other.tkd.unwrap().all, 1.0);
     }

@@ -16,6 +16,7 @@ use super::relative_error::{Error as RelativeError, Pairs};
 use super::top_k::{Best, Deviation};
 use crate::data::{Dataset, Hierarchy, RecordId, TermId, Transactions, supports};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::reconstruct::Spread;
 use crate::release::recoded::utility_loss::Loss;
 use crate::release::recoded::{Block, Recoded, RecodedClaim, Suppression};
@@ -33,6 +34,8 @@ pub struct RecodedOptions<'a> {
     pub hierarchy: Option<&'a Hierarchy>,
     /// For each record the line that shows it; needed if there are several blocks.
     pub line_of: Option<&'a [u32]>,
+    /// Who watches.
+    pub observer: &'a dyn Observer,
 }
 
 /// What was found.
@@ -129,17 +132,22 @@ pub fn measure_recoded(
 ) -> Result<RecodedReport> {
     let release = aligned(release, original)?;
     let block_of = blocks_of_records(&release, original, options.line_of)?;
+    options.observer.check();
     let spread = Spread::new(&release, claim.suppression);
     let ((top_k, relative_error), (queries, costs)) = rayon::join(
         || {
             rayon::join(
-                || top_k(&release, original, options.top, options.hierarchy),
+                || top_k(&release, original, options),
                 || {
                     let pairs = Pairs::new(original);
                     let truth = pairs.supports(&original.records);
                     let published = |terms: &Vec<TermId>| {
                         let sets = Pairs::of(terms);
-                        sets.par_iter().map(|set| spread.estimate(set).expected).collect::<Vec<f64>>()
+                        let expected = |set: &[TermId; 2]| {
+                            options.observer.check();
+                            spread.estimate(set).expected
+                        };
+                        sets.par_iter().map(expected).collect::<Vec<f64>>()
                     };
                     let window = |((first, terms), truth): ((usize, &Vec<TermId>), &Vec<f64>)| RecodedWindow {
                         first,
@@ -151,7 +159,10 @@ pub fn measure_recoded(
             )
         },
         || {
-            let queries = ask_with(original, options.queries, options.seed, |terms| spread.estimate(terms));
+            let queries = ask_with(original, options.queries, options.seed, |terms| {
+                options.observer.check();
+                spread.estimate(terms)
+            });
             (queries, costs(claim, &release, original, &block_of))
         },
     );
@@ -217,6 +228,69 @@ struct Costs {
     ul: Ul,
 }
 
+/// What became of terms and of their occurrences, block by block.
+struct Counted {
+    kept: u64,
+    generalized: u64,
+    /// The sizes of the groups of all generalized occurrences.
+    spread_over: u64,
+    /// Terms that stand for themselves wherever they are shown.
+    is_kept: Vec<bool>,
+    is_shown: Vec<bool>,
+    is_somewhere_itself: Vec<bool>,
+    loss: Loss,
+}
+
+impl Counted {
+    fn new(n_terms: usize) -> Self {
+        let nowhere = vec![false; n_terms];
+        Counted {
+            kept: 0,
+            generalized: 0,
+            spread_over: 0,
+            is_kept: vec![true; n_terms],
+            is_shown: nowhere.clone(),
+            is_somewhere_itself: nowhere,
+            loss: Loss::ZERO,
+        }
+    }
+
+    /// Where occurrences may be gone `is_partial`.
+    fn add(&mut self, block: &Block, ids: &[RecordId], records: &Transactions, is_partial: bool) {
+        let mut held = vec![0_u64; block.groups.len()];
+        for (items, count) in block.bag.iter() {
+            items.iter().for_each(|&item| held[item as usize] += u64::from(count));
+        }
+        for (group, &support) in block.groups.iter().zip(&held) {
+            for &term in group {
+                self.is_shown[term as usize] = true;
+                self.is_kept[term as usize] &= group.len() == 1;
+                self.is_somewhere_itself[term as usize] |= group.len() == 1;
+            }
+            if group.len() > 1 {
+                self.loss = self.loss.plus(Loss::of_group(group.len(), u32::try_from(support).unwrap_or(u32::MAX)));
+            }
+        }
+        let group_of = block.group_of_terms(self.is_kept.len());
+        let size = |term: TermId| group_of[term as usize].map(|group| block.groups[group as usize].len() as u64);
+        for &term in ids.iter().flat_map(|&id| records.record(id)) {
+            match size(term) {
+                Some(1) if !is_partial => self.kept += 1,
+                None | Some(1) => {}
+                Some(size) => {
+                    self.generalized += 1;
+                    self.spread_over += size;
+                }
+            }
+        }
+        if is_partial {
+            // Terms that are shown may be gone from single records: what is left is what is counted.
+            let shown = |(group, &support): (&Vec<TermId>, &u64)| if group.len() == 1 { support } else { 0 };
+            self.kept += block.groups.iter().zip(&held).map(shown).sum::<u64>();
+        }
+    }
+}
+
 fn costs(claim: &RecodedClaim, release: &Recoded, original: &Dataset, block_of: &[u32]) -> Costs {
     let n_terms = original.n_terms();
     let mut records_of: Vec<Vec<RecordId>> = vec![Vec::new(); release.blocks.len()];
@@ -225,42 +299,11 @@ fn costs(claim: &RecodedClaim, release: &Recoded, original: &Dataset, block_of: 
             records.push(id);
         }
     }
-    let (mut kept, mut generalized, mut spread_over) = (0_u64, 0_u64, 0_u64);
-    let mut is_kept = vec![true; n_terms];
-    let (mut is_shown, mut is_somewhere_itself) = (vec![false; n_terms], vec![false; n_terms]);
-    let mut loss = Loss::ZERO;
-    let is_partial = claim.suppression == Suppression::Occurrences;
+    let mut counted = Counted::new(n_terms);
     for (block, ids) in release.blocks.iter().zip(&records_of) {
-        let mut held = vec![0_u64; block.groups.len()];
-        for (items, count) in block.bag.iter() {
-            items.iter().for_each(|&item| held[item as usize] += u64::from(count));
-        }
-        for (group, &support) in block.groups.iter().zip(&held) {
-            for &term in group {
-                is_shown[term as usize] = true;
-                is_kept[term as usize] &= group.len() == 1;
-                is_somewhere_itself[term as usize] |= group.len() == 1;
-            }
-            if group.len() > 1 {
-                loss = loss.plus(Loss::of_group(group.len(), u32::try_from(support).unwrap_or(u32::MAX)));
-            }
-        }
-        let group_of = block.group_of_terms(n_terms);
-        let size = |term: TermId| group_of[term as usize].map(|group| block.groups[group as usize].len() as u64);
-        for &term in ids.iter().flat_map(|&id| original.records.record(id)) {
-            match size(term) {
-                Some(1) if !is_partial => kept += 1,
-                Some(1) => {}
-                Some(size) => (generalized, spread_over) = (generalized + 1, spread_over + size),
-                None => {}
-            }
-        }
-        if is_partial {
-            // Terms that are shown may be gone from single records: what is left is what is counted.
-            let shown = |(group, &support): (&Vec<TermId>, &u64)| if group.len() == 1 { support } else { 0 };
-            kept += block.groups.iter().zip(&held).map(shown).sum::<u64>();
-        }
+        counted.add(block, ids, &original.records, claim.suppression == Suppression::Occurrences);
     }
+    let Counted { kept, generalized, spread_over, is_kept, is_shown, is_somewhere_itself, loss } = counted;
     let occurrences = original.records.n_incidences() as u64;
     let suppressed = occurrences.saturating_sub(kept + generalized);
     let before = supports(&original.records, n_terms);
@@ -295,7 +338,8 @@ fn costs(claim: &RecodedClaim, release: &Recoded, original: &Dataset, block_of: 
     }
 }
 
-fn top_k(release: &Recoded, original: &Dataset, top: usize, hierarchy: Option<&Hierarchy>) -> RecodedTopK {
+fn top_k(release: &Recoded, original: &Dataset, options: &RecodedOptions<'_>) -> RecodedTopK {
+    let &RecodedOptions { top, hierarchy, observer, .. } = options;
     let as_themselves = |group: &Vec<TermId>, nodes: &mut Vec<u32>| {
         if let [term] = group[..] {
             nodes.push(term);
@@ -311,12 +355,13 @@ fn top_k(release: &Recoded, original: &Dataset, top: usize, hierarchy: Option<&H
                 nodes.extend(hierarchy.ancestors(lowest));
             }
         };
-        super::top_k::multilevel_of(original, &translated(release, node), hierarchy, top)
+        super::top_k::multilevel_of(original, &translated(release, node, observer), hierarchy, top, observer)
     };
     let (tkd, tkd_ml2) = rayon::join(
         || {
-            let best = Best::of_original(original, top);
-            super::top_k::deviation_of(&best, &translated(release, as_themselves), original.n_terms(), top)
+            let best = Best::of_original(original, top, observer);
+            let published = translated(release, as_themselves, observer);
+            super::top_k::deviation_of(&best, &published, original.n_terms(), top, observer)
         },
         || hierarchy.map(with_ancestors),
     );
@@ -324,7 +369,11 @@ fn top_k(release: &Recoded, original: &Dataset, top: usize, hierarchy: Option<&H
 }
 
 /// Every published record with what its groups stand for.
-fn translated(release: &Recoded, stands_for: impl Fn(&Vec<TermId>, &mut Vec<u32>)) -> Transactions {
+fn translated(
+    release: &Recoded,
+    stands_for: impl Fn(&Vec<TermId>, &mut Vec<u32>),
+    observer: &dyn Observer,
+) -> Transactions {
     let mut records = Transactions::default();
     let mut record = Vec::new();
     for Block { groups, bag, .. } in &release.blocks {
@@ -337,6 +386,7 @@ fn translated(release: &Recoded, stands_for: impl Fn(&Vec<TermId>, &mut Vec<u32>
             })
             .collect();
         for (items, count) in bag.iter() {
+            observer.check();
             for _ in 0..count {
                 record.clear();
                 items.iter().for_each(|&item| record.extend_from_slice(&nodes[item as usize]));

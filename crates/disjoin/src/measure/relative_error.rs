@@ -95,9 +95,12 @@ pub(super) fn windows(
     let certain = pairs.supports(chunks);
     let mut drawn = vec![pairs.supports(first)];
     let selection = Selection::new(model, &pairs.windows.concat());
+    let observer = options.observer;
+    observer.check();
     let draw = |nth: u64| pairs.supports(&reconstruct_terms(&selection, options.seed, nth));
     drawn.par_extend((1..n_reconstructions.max(1)).into_par_iter().map(draw));
     let expected = pair_expectations_if(model, &pairs.windows, multiplicity);
+    observer.check();
     let uniform = pair_expectations_if(model, &pairs.windows, Multiplicity::Uniform);
 
     let mean_of = |n: u64, window: usize| -> Vec<f64> {

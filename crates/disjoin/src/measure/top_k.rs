@@ -17,6 +17,7 @@ use super::Options;
 use crate::data::{Dataset, Hierarchy, TermId, Transactions, itemset_supports, supports};
 use crate::error::Result;
 use crate::inspect::{Itemset, Mining, top_k};
+use crate::observer::Observer;
 use crate::reconstruct::{Model, expectation, to_a_millionth, top_expected};
 
 /// tKd of everything that an analyst may mine instead of the original.
@@ -54,16 +55,17 @@ pub(super) fn compare(
     options: &Options<'_>,
 ) -> Result<TopK> {
     let n_terms = original.n_terms();
-    let mining = larger(options.top);
+    let observer = options.observer;
+    let mining = larger(options.top, observer);
     let of = |records: &Transactions| deviation(best, records, n_terms, &mining);
     let expected = || {
         let support = |set: &&[TermId]| to_a_millionth(expectation(model, set));
         let supports = |sets: &[&[TermId]]| sets.par_iter().with_max_len(1).map(support).collect();
-        let singles = top_expected(model, &Mining { max_length: 1, ..Mining::top(options.top) })?;
+        let singles = top_expected(model, &Mining { max_length: 1, observer, ..Mining::top(options.top) })?;
         let found = Best::new(singles, top_expected(model, &mining)?, options.top);
         Ok(best.deviation(&found, supports))
     };
-    let with_ancestors = |hierarchy| multilevel(original, reconstruction, hierarchy, options.top);
+    let with_ancestors = |hierarchy| multilevel(original, reconstruction, hierarchy, options.top, observer);
     let ((tkd, tkd_a), (tkd_e, tkd_ml2)) = rayon::join(
         || rayon::join(|| of(reconstruction), || of(chunks)),
         || rayon::join(expected, || options.hierarchy.map(with_ancestors)),
@@ -72,27 +74,46 @@ pub(super) fn compare(
 }
 
 /// tKd of records of the original's terms.
-pub(super) fn deviation_of(best: &Best<u32>, published: &Transactions, n_terms: usize, k: usize) -> Deviation {
-    deviation(best, published, n_terms, &larger(k))
+pub(super) fn deviation_of(
+    best: &Best<u32>,
+    published: &Transactions,
+    n_terms: usize,
+    k: usize,
+    observer: &dyn Observer,
+) -> Deviation {
+    deviation(best, published, n_terms, &larger(k, observer))
 }
 
 /// tKd on records that are extended with the ancestors of their terms; no itemset holds a term and its ancestor.
-fn multilevel(original: &Dataset, published: &Transactions, hierarchy: &Hierarchy, k: usize) -> Deviation {
-    multilevel_of(original, &hierarchy.extend(published), hierarchy, k)
+fn multilevel(
+    original: &Dataset,
+    published: &Transactions,
+    hierarchy: &Hierarchy,
+    k: usize,
+    observer: &dyn Observer,
+) -> Deviation {
+    multilevel_of(original, &hierarchy.extend(published), hierarchy, k, observer)
 }
 
 /// The same for records that have the ancestors already.
-pub(super) fn multilevel_of(original: &Dataset, extended: &Transactions, hierarchy: &Hierarchy, k: usize) -> Deviation {
+pub(super) fn multilevel_of(
+    original: &Dataset,
+    extended: &Transactions,
+    hierarchy: &Hierarchy,
+    k: usize,
+    observer: &dyn Observer,
+) -> Deviation {
+    observer.check();
     let excludes = |above: TermId, below: TermId| hierarchy.is_ancestor(above, below);
-    let mining = Mining { excludes: Some(&excludes), ..larger(k) };
+    let mining = Mining { excludes: Some(&excludes), ..larger(k, observer) };
     let n_nodes = hierarchy.n_nodes();
     let best = Best::of(&hierarchy.extend(&original.records), n_nodes, &mining);
     deviation(&best, extended, n_nodes, &mining)
 }
 
 /// Itemsets of two terms or more. Single terms are found without a search.
-pub(super) fn larger<'a>(k: usize) -> Mining<'a> {
-    Mining { min_length: 2, ..Mining::top(k) }
+pub(super) fn larger(k: usize, observer: &dyn Observer) -> Mining<'_> {
+    Mining { min_length: 2, observer, ..Mining::top(k) }
 }
 
 pub(super) fn deviation(best: &Best<u32>, published: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Deviation {
@@ -109,8 +130,8 @@ pub(super) struct Best<S> {
 
 impl Best<u32> {
     /// Of the original, which everything is compared with.
-    pub(super) fn of_original(original: &Dataset, k: usize) -> Self {
-        Best::of(&original.records, original.n_terms(), &larger(k))
+    pub(super) fn of_original(original: &Dataset, k: usize, observer: &dyn Observer) -> Self {
+        Best::of(&original.records, original.n_terms(), &larger(k, observer))
     }
 
     fn of(records: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Self {

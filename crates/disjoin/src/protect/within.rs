@@ -1,8 +1,8 @@
 //! Both at once: the sets of a table's rows, disassociated inside each class of its quasi-identifiers.
 //!
 //! Paper:      terrovitis2012, inside the classes of any tabular method; (k, k^m)-anonymity as in Poulis et al. 2013
-//! Promises:   Guarantee 1 in every class by itself: whoever knows the quasi-identifiers of a person and up to m terms of the
-//!             set finds, in a possible original of that class, k rows that fit
+//! Promises:   Guarantee 1 in every class by itself: an adversary who knows the quasi-identifiers of a person and up to m terms
+//!             of the set finds, in a possible original of that class, k rows that fit
 //! Assumes:    every class has no row with a set, or k; the criteria of tables see to it
 //! Departs:    the number of occurrences is not told: its proof is for one dataset, not for many classes
 //! Cost:       one disassociation a class, classes in parallel

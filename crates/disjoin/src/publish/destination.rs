@@ -60,6 +60,22 @@ pub struct Destination {
     parent: PathBuf,
     name: OsString,
     replaces: bool,
+    /// Held as long as somebody works for this folder.
+    _alone: Option<Alone>,
+}
+
+/// A lock beside the folder: whoever holds it is the only run that writes there. It goes with its holder.
+#[derive(Debug)]
+struct Alone {
+    path: PathBuf,
+    _handle: File,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // Nobody is left to tell; a lock that nobody holds stops nobody.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// The two halves of a package.
@@ -127,7 +143,7 @@ impl Destination {
             Err(_) => path.to_path_buf(),
         };
         let Some(name) = resolved.file_name().map(OsStr::to_owned) else {
-            return Err(Error::recipe("--out", "does not name a folder", "for example --out out/released"));
+            return Err(Error::recipe("output.folder", "does not name a folder", "for example out/released"));
         };
         let parent = match resolved.parent() {
             Some(parent) if parent != Path::new("") => parent.to_path_buf(),
@@ -139,9 +155,15 @@ impl Destination {
         }
         // The shell would stay in the old folder, which is then deleted.
         if std::env::current_dir().is_ok_and(|current| current.starts_with(&resolved)) {
-            return Err(Error::recipe("--out", "is the current folder", "go to the folder above it, or name another"));
+            return Err(Error::recipe(
+                "output.folder",
+                "is the current folder",
+                "go to the folder above it, or name another",
+            ));
         }
-        let mut destination = Destination { shown: path.to_path_buf(), resolved, parent, name, replaces: false };
+        let shown = path.to_path_buf();
+        let mut destination = Destination { shown, resolved, parent, name, replaces: false, _alone: None };
+        destination._alone = destination.be_alone()?;
         destination.remove_leftovers()?;
         destination.replaces = destination.found()? == Found::Package;
         // Whether the system lets us write here is known only by trying: mode bits tell half of it.
@@ -200,6 +222,32 @@ impl Destination {
         Error::io(&self.shown, "put the package in place", source)
     }
 
+    /// Refuses to work beside another run that writes to the same folder; nothing where files cannot be locked.
+    fn be_alone(&self) -> Result<Option<Alone>> {
+        let mut name = OsString::from(".");
+        name.push(&self.name);
+        name.push(".disjoin.lock");
+        let path = self.parent.join(name);
+        loop {
+            let handle = File::options().create(true).truncate(false).write(true).open(&path);
+            let handle = handle.map_err(|e| Error::io(&self.shown, "write the package", e))?;
+            match handle.try_lock() {
+                Ok(()) if is_at(&handle, &path) => return Ok(Some(Alone { path, _handle: handle })),
+                // Its holder removed it before we had it: there may be a new one.
+                Ok(()) => {}
+                Err(fs::TryLockError::WouldBlock) => {
+                    let problem = "another run of disjoin is writing to this folder";
+                    return Err(Error::input(Place::file(self.shown.display().to_string()), problem)
+                        .with_hint("wait until it ends, or choose another folder; nothing was changed"));
+                }
+                Err(fs::TryLockError::Error(_)) => {
+                    let _ = fs::remove_file(&path);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
     /// A fresh name beside the target.
     fn temporary(&self, ending: &str) -> PathBuf {
         // Every RandomState has its own random keys.
@@ -245,7 +293,7 @@ impl Destination {
     fn found(&self) -> Result<Found> {
         let foreign = |problem: &str| {
             Err(Error::input(Place::file(self.shown.display().to_string()), problem)
-                .with_hint("name another folder with --out, or move this one away; nothing was changed"))
+                .with_hint("name another folder, or move this one away; nothing was changed"))
         };
         match fs::symlink_metadata(&self.resolved) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -326,6 +374,29 @@ impl Staging {
         let filled = fill(&mut file.map_err(cannot_write)?, &path)?;
         fs::remove_file(&path).map_err(cannot_write)?;
         Ok(filled)
+    }
+
+    /// Where the release stands while it is made: to be read back before it is put in place.
+    pub fn release(&self) -> PathBuf {
+        self.folder.join(Part::Release.folder())
+    }
+
+    /// Where what must not leave stands meanwhile.
+    pub fn custody(&self) -> PathBuf {
+        self.folder.join(Part::Custody.folder())
+    }
+
+    /// Takes back what was written: something better follows.
+    pub fn clear(&self) -> Result<()> {
+        for part in [self.release(), self.custody()] {
+            match fs::remove_dir_all(&part) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io(&self.shown, "write the package", e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Where the file will be in the end, for messages.
@@ -411,6 +482,19 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(handle)
 }
 
+/// Whether a file still has its name.
+#[cfg(unix)]
+fn is_at(handle: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let inode = |data: &fs::Metadata| (data.dev(), data.ino());
+    matches!((handle.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if inode(&a) == inode(&b))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -424,6 +508,19 @@ mod tests {
     use std::io::Write;
 
     const CLAIM: &str = r#"{"format":"disjoin/claim","version":1}"#;
+
+    #[test]
+    fn two_runs_do_not_write_to_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let first = Destination::check(&out).unwrap();
+        let error = Destination::check(&out).unwrap_err();
+        assert!(error.to_string().contains("another run") && error.hint().is_some(), "{error}");
+        drop(first);
+        publish(&out, "x").unwrap();
+        // The lock is gone with its holder.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 
     fn publish(path: &Path, text: &str) -> Result<()> {
         Destination::check(path)?.publish(|staging| fill(staging, text))
@@ -519,6 +616,7 @@ mod tests {
         fs::create_dir(&out).unwrap();
         fs::write(out.join("cat.jpg"), "mine").unwrap();
         assert!(destination.publish(|staging| fill(staging, "one")).is_err());
+        drop(destination);
         assert_eq!(names(&out), ["cat.jpg"]);
         assert_eq!(names(folder.path()), ["out"]);
     }
@@ -579,7 +677,7 @@ mod tests {
         // The second step fails: the new folder is gone. The old package is back.
         assert!(destination.replace(&folder.path().join("gone"), unsupported).is_err());
         assert_eq!(data(&out), "two");
-        drop(staging);
+        drop((staging, destination));
         assert_eq!(names(folder.path()), ["out"]);
         // A run was killed between the two steps.
         fs::rename(&out, folder.path().join(".out.disjoin-0123456789abcdef.old")).unwrap();

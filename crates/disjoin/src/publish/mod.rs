@@ -6,21 +6,12 @@
 mod custody;
 mod destination;
 mod file;
-mod kept;
-mod noisy;
 mod package;
-mod recoded;
-mod split;
-mod table;
 
 pub use custody::{Custody, Kept, renumber};
 pub use destination::{Destination, Part, Staging};
 pub use file::write_file;
-pub use noisy::NoisyPackage;
+pub(crate) use package::{BLOCK, flush_block};
 pub use package::{
-    Encoding, Package, Page, carry_custody, copy_release, find_release, find_split_release, find_table_release,
-    release_folder, write_release,
+    Encoding, Package, Watched, carry, custody_folder, encoding_of, everywhere, release_folder, somewhere,
 };
-pub use recoded::{KeptRecoded, RecodedCustody, RecodedPackage, publish_regrouped};
-pub use split::{CountedPackage, SplitPackage};
-pub use table::{KeptTable, TableCustody, TablePackage, TableParameters};

@@ -1,20 +1,24 @@
-//! What a package holds, and where: `release/` may leave the building, `custody/` must not.
+//! What a package holds, and where: `release/` may leave the building, `custody/` must not. One package for all forms.
+//!
+//! Promises:   files are written at the same time, each as a whole; `release/` says nothing about the order of the input
+//! Checked by: `tests/it/table_release.rs`, `tests/it/recoded.rs`, `crates/disjoin-cli/tests/it/package.rs`
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::custody::{Custody, Kept, change_promise, renumber, write_leaf_of};
-use super::destination::{Destination, Part, Staging};
+use rayon::prelude::*;
+
+use super::custody::{self, Custody, map_writer};
+use super::destination::{Part, Staging};
 use crate::error::{Error, Place, Result};
-use crate::release::generalized::DATA;
+use crate::observer::Observer;
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
 #[cfg(feature = "parquet")]
 use crate::release::parquet;
-use crate::release::recoded::TRANSACTIONS;
-use crate::release::split::QUASI;
-use crate::release::{Claim, Disassociated, Promise, jsonl};
+use crate::release::{Disassociated, Form, jsonl};
 
-/// How the data of a release are stored.
+/// How disassociated data are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
     /// data.jsonl: a cluster a line.
@@ -34,167 +38,162 @@ impl Encoding {
     }
 }
 
-/// All that is published and kept of one run.
-#[derive(Debug, Clone, Copy)]
+/// A file of a package: with every block that is written to it, it is asked whether to stop.
+pub struct Watched<'a> {
+    file: &'a mut File,
+    observer: &'a dyn Observer,
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A buffer that is dropped because the work was cancelled writes once more; to unwind there would abort.
+        if !std::thread::panicking() {
+            self.observer.check();
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+type Fill<'a> = Box<dyn FnOnce(&mut Watched<'_>) -> Result<()> + Send + 'a>;
+
+/// The files of a package, and how each is filled.
+#[derive(Default)]
 pub struct Package<'a> {
-    /// What is promised.
-    pub claim: &'a Claim,
-    /// The data that may leave.
-    pub release: &'a Disassociated,
-    /// How they are stored.
-    pub encoding: Encoding,
-    /// How they were made.
-    pub custody: &'a Custody,
-    /// For each record the simple cluster it went to.
-    pub leaf_of: &'a [u32],
-    /// The original itself, where it exists nowhere else (the demonstration).
-    pub original: Option<&'a [u8]>,
-    /// Reports about it.
-    pub pages: &'a [Page],
+    files: Vec<(Part, String, Fill<'a>)>,
 }
 
-/// A page of text that goes with a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
-    /// Whether it may leave.
-    pub part: Part,
-    /// The name of its file.
-    pub name: &'static str,
-    /// What it says.
-    pub text: String,
-}
-
-impl Package<'_> {
-    /// Writes the package to its destination, as a whole or not at all.
-    pub fn publish(&self, destination: &Destination) -> Result<()> {
-        destination.publish(|staging| {
-            // The large file on one side and the rest on the other: waiting for the disk overlaps with work.
-            let (data, rest) = rayon::join(
-                || write_release(staging, self.claim, self.release, self.encoding),
-                || self.write_custody(staging),
-            );
-            data.and(rest)
-        })
+impl<'a> Package<'a> {
+    /// A file that is filled by writing to it. Large ones come first: the others are written meanwhile.
+    #[must_use]
+    pub fn file(
+        mut self,
+        part: Part,
+        name: impl Into<String>,
+        fill: impl FnOnce(&mut Watched<'_>) -> io::Result<()> + Send + 'a,
+    ) -> Self {
+        let name = name.into();
+        let place = PathBuf::from(part.folder()).join(&name);
+        let fill = move |file: &mut Watched<'_>| fill(file).map_err(|e| Error::io(&place, "write", e));
+        self.files.push((part, name, Box::new(fill)));
+        self
     }
 
-    fn write_custody(&self, staging: &Staging) -> Result<()> {
-        write_bytes(staging, Part::Custody, "custody.json", self.custody.to_json()?.as_bytes())?;
-        write_map(staging, self.leaf_of)?;
-        for page in self.pages {
-            write_bytes(staging, page.part, page.name, page.text.as_bytes())?;
-        }
-        match self.original {
-            Some(original) => write_bytes(staging, Part::Custody, "original.csv", original),
-            None => Ok(()),
-        }
+    /// A file of these bytes.
+    #[must_use]
+    pub fn bytes(self, part: Part, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        self.file(part, name, move |file| file.write_all(&bytes))
     }
-}
 
-/// Writes `release/`: the claim and the data.
-pub fn write_release(staging: &Staging, claim: &Claim, release: &Disassociated, encoding: Encoding) -> Result<()> {
-    if encoding == Encoding::Parquet {
-        return copy_release(staging, claim, &mut InMemory::new(release), encoding);
-    }
-    let place = staging.place(Part::Release, encoding.file_name());
-    staging.write(Part::Release, encoding.file_name(), |file| {
-        jsonl::write(release, file).map_err(|e| Error::io(&place, "write", e))
-    })?;
-    write_claim(staging, claim)
-}
-
-/// Writes `release/` root by root: memory does not grow with the release.
-pub fn copy_release(staging: &Staging, claim: &Claim, from: &mut impl RootStream, encoding: Encoding) -> Result<()> {
-    let header = from.header();
-    let place = staging.place(Part::Release, encoding.file_name()).display().to_string();
-    staging.write(Part::Release, encoding.file_name(), |file| {
-        let out = BufWriter::with_capacity(1 << 20, file);
+    /// The data of a disassociated release.
+    #[must_use]
+    pub fn disassociated(mut self, release: &'a Disassociated, encoding: Encoding) -> Self {
         match encoding {
-            Encoding::JsonLines => copy(from, JsonlWriter::new(out, &header, &place)?).map(|_| ()),
-            #[cfg(feature = "parquet")]
-            Encoding::Parquet => copy(from, parquet::Writer::new(out, &header, &place)?).map(|_| ()),
-            #[cfg(not(feature = "parquet"))]
+            Encoding::JsonLines => self.file(Part::Release, encoding.file_name(), |file| jsonl::write(release, file)),
             Encoding::Parquet => {
-                let problem = "this build of disjoin does not write Parquet";
-                Err(Error::recipe("--output-format", problem, "write jsonl, or build with the feature `parquet`"))
+                let fill = move |file: &mut Watched<'_>| copy_to(&mut InMemory::new(release), encoding, file);
+                self.files.push((Part::Release, encoding.file_name().into(), Box::new(fill)));
+                self
             }
         }
-    })?;
-    write_claim(staging, claim)
-}
+    }
 
-/// Writes `custody/` after that of a release whose simple clusters were put into another order: `leaves` are their former
-/// numbers. Files that are not known here are left behind: they speak of the clusters as they were.
-pub fn carry_custody(staging: &Staging, from: &Path, leaves: &[u32], promise: Promise) -> Result<()> {
-    let leaf_of = renumber(Kept::read(from)?.leaf_of, leaves)
-        .ok_or_else(|| Error::input(Place::file(from.display().to_string()), "is not the custody of this release"))?;
-    let read = |path: &Path| std::fs::read(path).map_err(|e| Error::io(path, "read", e));
-    let changed = change_promise(&read(&from.join("custody.json"))?, promise)?;
-    write_bytes(staging, Part::Custody, "custody.json", changed.as_bytes())?;
-    write_map(staging, &leaf_of)?;
-    let original = from.join("original.csv");
-    match original.is_file() {
-        true => write_bytes(staging, Part::Custody, "original.csv", &read(&original)?),
-        false => Ok(()),
+    /// The same root by root: memory does not grow with the release.
+    #[must_use]
+    pub fn copied(mut self, from: &'a mut (impl RootStream + 'a), encoding: Encoding) -> Self {
+        let fill = move |file: &mut Watched<'_>| copy_to(from, encoding, file);
+        self.files.push((Part::Release, encoding.file_name().into(), Box::new(fill)));
+        self
+    }
+
+    /// How the release was made, and where each record or row went.
+    pub fn custody<I>(self, form: Form, custody: &Custody, places: I) -> Result<Self>
+    where
+        I: Iterator<Item = io::Result<Option<u32>>> + Send + 'a,
+    {
+        let package = self.bytes(Part::Custody, "custody.json", custody.to_json()?);
+        Ok(package.map(form, places))
+    }
+
+    /// Where each record or row went.
+    #[must_use]
+    pub fn map<I>(self, form: Form, places: I) -> Self
+    where
+        I: Iterator<Item = io::Result<Option<u32>>> + Send + 'a,
+    {
+        match map_writer(form, places) {
+            Some((name, fill)) => self.file(Part::Custody, name, fill),
+            None => self,
+        }
+    }
+
+    /// Writes all files.
+    pub fn write(self, staging: &Staging, observer: &dyn Observer) -> Result<()> {
+        // Waiting for the disk overlaps with work.
+        self.files.into_par_iter().with_max_len(1).try_for_each(|(part, name, fill)| {
+            observer.check();
+            let written = staging.write(part, &name, |file| fill(&mut Watched { file, observer }));
+            // Whoever fills a file does not know which folder it will be in.
+            written.map_err(|error| match error {
+                Error::Io { action, source, .. } => Error::io(&staging.place(part, &name), action, source),
+                other => other,
+            })
+        })
     }
 }
 
-fn write_map(staging: &Staging, leaf_of: &[u32]) -> Result<()> {
-    let place = staging.place(Part::Custody, "leaf_of.csv");
-    staging.write(Part::Custody, "leaf_of.csv", |file| {
-        write_leaf_of(leaf_of, file).map_err(|e| Error::io(&place, "write", e))
+fn copy_to(from: &mut impl RootStream, encoding: Encoding, file: &mut Watched<'_>) -> Result<()> {
+    let observer = file.observer;
+    let header = from.header();
+    let place = format!("{}/{}", Part::Release.folder(), encoding.file_name());
+    let out = BufWriter::with_capacity(1 << 20, file);
+    match encoding {
+        Encoding::JsonLines => copy(from, JsonlWriter::new(out, &header, &place)?, observer).map(|_| ()),
+        #[cfg(feature = "parquet")]
+        Encoding::Parquet => copy(from, parquet::Writer::new(out, &header, &place)?, observer).map(|_| ()),
+        #[cfg(not(feature = "parquet"))]
+        Encoding::Parquet => {
+            let problem = "this build of disjoin does not write Parquet";
+            Err(Error::recipe("output.format", problem, "write jsonl, or build with the feature `parquet`"))
+        }
+    }
+}
+
+/// Where each of these went, as [`Package::map`] takes it.
+pub fn everywhere(places: &[u32]) -> impl Iterator<Item = io::Result<Option<u32>>> + Send + '_ {
+    places.iter().map(|&place| Ok(Some(place)))
+}
+
+/// The same where some went nowhere.
+pub fn somewhere(places: Vec<Option<u32>>) -> impl Iterator<Item = io::Result<Option<u32>>> + Send {
+    places.into_iter().map(Ok)
+}
+
+/// Copies files of a former custody folder that speak of the input, and not of how it was published.
+pub fn carry<'a>(package: Package<'a>, from: &Path, names: &[&str]) -> Result<Package<'a>> {
+    names.iter().map(|name| from.join(name)).filter(|path| path.is_file()).try_fold(package, |package, path| {
+        let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(package.bytes(Part::Custody, name, bytes))
     })
 }
 
-fn write_claim(staging: &Staging, claim: &Claim) -> Result<()> {
-    write_bytes(staging, Part::Release, "claim.json", claim.to_json()?.as_bytes())
-}
-
-pub(super) fn write_bytes(staging: &Staging, part: Part, name: &str, bytes: &[u8]) -> Result<()> {
-    staging
-        .write(part, name, |file| file.write_all(bytes).map_err(|e| Error::io(&staging.place(part, name), "write", e)))
-}
-
-/// The release folder of a package, given the package or the release folder itself, and how its data are stored.
-pub fn find_release(path: &Path) -> Result<(PathBuf, Encoding)> {
-    let folder = release_folder(path)?;
+/// How the data of a release folder of disassociated data are stored.
+pub fn encoding_of(folder: &Path) -> Result<Encoding> {
     let stored = [Encoding::JsonLines, Encoding::Parquet].map(|e| folder.join(e.file_name()).is_file());
     match stored {
-        [true, false] => Ok((folder, Encoding::JsonLines)),
-        [false, true] => Ok((folder, Encoding::Parquet)),
-        [false, false] if folder.join(DATA).is_file() => {
-            Err(refuse(path, "holds data.csv: a generalized table, where disassociated data were expected"))
-        }
-        [false, false] if folder.join(QUASI).is_file() => {
-            Err(refuse(path, "holds quasi.csv: a split table, where disassociated data were expected"))
-        }
-        [false, false] if folder.join(TRANSACTIONS).is_file() => {
-            let problem = "holds transactions.jsonl: recoded transactions, where disassociated data were expected";
-            Err(refuse(path, problem).with_hint("disjoin verify, attack, measure, query and convert know this form"))
-        }
-        [false, false] => Err(refuse(path, "holds neither data.jsonl nor data.parquet")),
-        [true, true] => Err(refuse(path, "holds both data.jsonl and data.parquet: which one is meant?")),
+        [true, false] => Ok(Encoding::JsonLines),
+        [false, true] => Ok(Encoding::Parquet),
+        [false, false] => Err(refuse(folder, "holds neither data.jsonl nor data.parquet")),
+        [true, true] => Err(refuse(folder, "holds both data.jsonl and data.parquet: which one is meant?")),
     }
 }
 
-/// The release folder of the package of a generalized table, given the package or the release folder itself.
-pub fn find_table_release(path: &Path) -> Result<PathBuf> {
-    let folder = release_folder(path)?;
-    match folder.join(DATA).is_file() {
-        true => Ok(folder),
-        false => Err(refuse(path, "holds no data.csv: not the release of a generalized table")),
-    }
-}
-
-/// The release folder of the package of a split table, given the package or the release folder itself.
-pub fn find_split_release(path: &Path) -> Result<PathBuf> {
-    let folder = release_folder(path)?;
-    match folder.join(QUASI).is_file() {
-        true => Ok(folder),
-        false => Err(refuse(path, "holds no quasi.csv: not the release of a split table")),
-    }
-}
-
-/// The folder with claim.json: what it claims tells which form of data stands beside it.
+/// The folder with claim.json, given a package or its release folder: the claim says which form of data stands beside it.
 pub fn release_folder(path: &Path) -> Result<PathBuf> {
     let inner = path.join(Part::Release.folder());
     let folder = if inner.join("claim.json").is_file() { inner } else { path.to_path_buf() };
@@ -206,7 +205,15 @@ pub fn release_folder(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// The custody folder that somebody named, or the one beside a release folder.
+pub fn custody_folder(named: Option<&Path>, release: &Path) -> Option<PathBuf> {
+    let beside = || release.parent().map(|parent| parent.join(Part::Custody.folder())).filter(|folder| folder.is_dir());
+    named.map(Path::to_path_buf).or_else(beside)
+}
+
 fn refuse(path: &Path, problem: &str) -> Error {
     let hint = "give the folder that disjoin protect wrote, or the folder release in it";
     Error::input(Place::file(path.display().to_string()), problem).with_hint(hint)
 }
+
+pub(crate) use custody::{BLOCK, flush_block};

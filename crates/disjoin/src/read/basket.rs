@@ -17,6 +17,8 @@ use super::builder::{Counts, check_count, too_long};
 use super::text::{bad_quote, detect_separator, field, head, line_of, lines_with, write_fields};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Small enough for two threads to share a file of some megabytes evenly, large enough for a merge to cost nothing.
 const BLOCK: usize = 512 << 10;
@@ -25,12 +27,12 @@ const BLOCK: usize = 512 << 10;
 const CANDIDATES: [u8; 3] = [b'\t', b';', b','];
 
 /// Reads basket text.
-pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset, Counts)> {
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let separator = match options.separator {
         Some(separator) => separator,
         None => find_separator(name, text)?,
     };
-    read_blocks(name, text, separator, options.max_record_terms, BLOCK)
+    read_blocks(name, text, separator, options.max_record_terms, BLOCK, observer)
 }
 
 /// Writes basket text: spaces between terms if no term holds a blank, else commas.
@@ -84,9 +86,24 @@ struct Fault {
     quote: Option<&'static str>,
 }
 
-fn read_blocks(name: &str, text: &str, separator: u8, limit: usize, size: usize) -> Result<(Dataset, Counts)> {
+fn read_blocks(
+    name: &str,
+    text: &str,
+    separator: u8,
+    limit: usize,
+    size: usize,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Counts)> {
     let texts = cut(text, size);
-    let parsed: Vec<_> = texts.par_iter().map(|block| parse(block, separator, limit)).collect();
+    let done = AtomicUsize::new(0);
+    let watched = |block: &&str| {
+        observer.check();
+        let parsed = parse(block, separator, limit);
+        let done = done.fetch_add(block.len(), Ordering::Relaxed) + block.len();
+        observer.progress(done as f64 / text.len() as f64);
+        parsed
+    };
+    let parsed: Vec<_> = texts.par_iter().map(watched).collect();
     let mut blocks = Vec::with_capacity(parsed.len());
     for block in parsed {
         blocks.push(block.map_err(|fault| {
@@ -96,7 +113,7 @@ fn read_blocks(name: &str, text: &str, separator: u8, limit: usize, size: usize)
         })?);
     }
     check_count(name, blocks.iter().map(|block| block.ends.len()).sum())?;
-    Ok(merge(blocks))
+    Ok(merge(blocks, observer))
 }
 
 /// Cuts a text behind the first line end from each multiple of `size` on.
@@ -187,16 +204,20 @@ fn small_number(bytes: &[u8], at: usize, separator: u8) -> Option<(usize, usize)
 }
 
 /// Joins blocks in order; the result does not show where one ends and the next begins.
-fn merge(blocks: Vec<Block>) -> (Dataset, Counts) {
+fn merge(blocks: Vec<Block>, observer: &dyn Observer) -> (Dataset, Counts) {
     let mut dictionary = Dictionary::default();
     let renames: Vec<Vec<TermId>> =
         blocks.iter().map(|block| block.dictionary.iter().map(|term| dictionary.intern(term)).collect()).collect();
+    let renamed = |(block, rename): (Block, Vec<TermId>)| {
+        observer.check();
+        rename_block(&block, &rename)
+    };
     // Sorting the records is the costly part and needs the final ids, so it comes here and in parallel.
-    let parts: Vec<_> =
-        blocks.into_par_iter().zip(renames).map(|(block, rename)| rename_block(&block, &rename)).collect();
+    let parts: Vec<_> = blocks.into_par_iter().zip(renames).map(renamed).collect();
     let mut parts = parts.into_iter();
     let (mut records, mut counts) = parts.next().unwrap_or_default();
     for (part, part_counts) in parts {
+        observer.check();
         records.append(&part);
         counts.empty_records += part_counts.empty_records;
         counts.empty_terms += part_counts.empty_terms;
@@ -288,9 +309,9 @@ mod tests {
                 if separator == b',' {
                     text = text.replace(' ', ",");
                 }
-                let whole = read_blocks("x", &text, separator, 9, usize::MAX);
+                let whole = read_blocks("x", &text, separator, 9, usize::MAX, &crate::observer::Unobserved);
                 for size in [0, 1, 3, 10] {
-                    match (&whole, read_blocks("x", &text, separator, 9, size)) {
+                    match (&whole, read_blocks("x", &text, separator, 9, size, &crate::observer::Unobserved)) {
                         (Ok((a, counts)), Ok((b, counts_in_blocks))) => {
                             assert_eq!(*counts, counts_in_blocks);
                             assert_eq!(a.records, b.records);

@@ -5,6 +5,7 @@
 
 use crate::data::{Dataset, TermId};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// What a reader left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,10 +23,11 @@ pub(super) struct Builder<'a> {
     counts: Counts,
     record: Vec<TermId>,
     empty_terms: u64,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(name: &'a str, limit: usize) -> Self {
+    pub(super) fn new(name: &'a str, limit: usize, observer: &'a dyn Observer) -> Self {
         Builder {
             name,
             limit,
@@ -33,6 +35,7 @@ impl<'a> Builder<'a> {
             counts: Counts::default(),
             record: Vec::new(),
             empty_terms: 0,
+            observer,
         }
     }
 
@@ -47,6 +50,7 @@ impl<'a> Builder<'a> {
 
     /// Ends the current record, which stands in the given line or row.
     pub(super) fn end_record(&mut self, line: u64) -> Result<()> {
+        self.observer.check();
         if self.record.len() > self.limit {
             return Err(too_long(self.name, line, self.limit));
         }

@@ -63,7 +63,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn load(path: &Path) -> Result<Vec<u8>> {
     let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
-    Ok(decompress(&path.display().to_string(), &bytes)?.into_owned())
+    Ok(decompress(&path.display().to_string(), &bytes, &crate::observer::Unobserved)?.into_owned())
 }
 
 /// Entries of a dictionary: the index has a headword, an offset and a length a line, in digits of base 64.

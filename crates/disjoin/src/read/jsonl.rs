@@ -15,10 +15,11 @@ use super::Options;
 use super::builder::{Builder, Counts};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// Reads JSON lines.
-pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset, Counts)> {
-    let mut builder = Builder::new(name, options.max_record_terms);
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
+    let mut builder = Builder::new(name, options.max_record_terms, observer);
     let mut field = options.column.clone();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = index as u64 + 1;

@@ -14,9 +14,10 @@ use super::recognise::{Kind, kind_of, sample_rows};
 use super::text::{Rows, detect_separator, head, is_blank_row, write_fields};
 use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// Reads long CSV.
-pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset, Counts)> {
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let separator = options
         .separator
         .or_else(|| detect_separator(head(text), [b'\t', b';', b','], true))
@@ -32,7 +33,7 @@ pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset
     if columns.has_header {
         line = rows.next(&mut row)?;
     }
-    let mut groups = Groups::new(name, options.max_record_terms);
+    let mut groups = Groups::new(name, options.max_record_terms, observer);
     while let Some(number) = line {
         if !is_blank_row(&row) {
             if row.len() != width {
@@ -58,13 +59,15 @@ pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-struct Columns {
-    id: usize,
-    item: usize,
+/// Where ids and items are, and whether the first row names the columns.
+pub(super) struct Columns {
+    pub(super) id: usize,
+    pub(super) item: usize,
     has_header: bool,
 }
 
-fn choose_columns(
+/// Chooses the columns by the first row and the rows near it.
+pub(super) fn choose_columns(
     name: &str,
     first: &[Cow<'_, str>],
     sample: &[Vec<Cow<'_, str>>],
@@ -133,10 +136,11 @@ pub(super) struct Groups<'a> {
     dictionary: Dictionary,
     pairs: Vec<(TermId, TermId)>,
     empty_terms: u64,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn new(name: &'a str, limit: usize) -> Self {
+    pub(super) fn new(name: &'a str, limit: usize, observer: &'a dyn Observer) -> Self {
         Groups {
             name,
             limit,
@@ -145,10 +149,12 @@ impl<'a> Groups<'a> {
             dictionary: Dictionary::default(),
             pairs: Vec::new(),
             empty_terms: 0,
+            observer,
         }
     }
 
     pub(super) fn add(&mut self, id: &str, item: &str, line: u64) -> Result<()> {
+        self.observer.check();
         if id.is_empty() {
             return Err(Error::input(Place::line(self.name, line), "has no id"));
         }

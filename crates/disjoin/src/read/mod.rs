@@ -3,6 +3,7 @@
 //! Nothing is dropped silently: what a reader leaves out it counts in [`Intake`], and where a file can be read in two
 //! ways it asks instead of guessing. Messages name places, columns and headers, never values.
 
+mod array;
 mod basket;
 mod builder;
 mod documents;
@@ -16,6 +17,7 @@ mod long;
 mod parquet;
 pub mod policy;
 mod recognise;
+mod records;
 pub mod rows;
 mod source;
 mod spmf;
@@ -35,6 +37,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::{Observer, Unobserved};
 use builder::Counts;
 
 pub use documents::documents;
@@ -44,7 +47,8 @@ pub use hierarchy::{
 };
 pub use interest::interest;
 pub use items::items;
-pub use source::{Files, Row, Rows, Sources};
+pub use records::sets_of_rows;
+pub use source::{Files, Row, Rows, Sources, count_table_from, read_sets, read_table_from, scheme};
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,6 +68,9 @@ pub enum Format {
     JsonLines,
     /// A Parquet file with a list column, or with an id and an item column.
     Parquet,
+    /// No file: rows of a database. Nothing can be written in it, and nobody can ask for it.
+    #[serde(skip_deserializing)]
+    Database,
 }
 
 /// How to read a file, where its name and content do not say it.
@@ -143,36 +150,81 @@ pub struct Intake {
 
 /// Reads a file, gzip and Zstandard included; `-` is standard input.
 pub fn read(path: &Path, options: &Options) -> Result<(Dataset, Intake)> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
-    let bytes = bytes.map_err(|source| Error::io(path, "read", source))?;
-    read_bytes(&path.display().to_string(), &bytes, options)
+    read_file(path, options, &Unobserved)
+}
+
+fn read_file(path: &Path, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Intake)> {
+    let bytes = bytes_of(path, observer)?;
+    bytes_read(&path.display().to_string(), &bytes, options, observer)
+}
+
+/// So much is read, unpacked or digested between two questions.
+const PIECE: usize = 1 << 20;
+
+/// All bytes of a file, or of the standard input; how much of a file is read is told.
+fn bytes_of(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
+    let cannot_read = |source| Error::io(path, "read", source);
+    if path == Path::new("-") {
+        return pieces(io::stdin().lock(), 0, observer).map_err(cannot_read);
+    }
+    let file = std::fs::File::open(path).map_err(cannot_read)?;
+    let size = file.metadata().map_or(0, |file| file.len());
+    pieces(file, size as usize, observer).map_err(cannot_read)
+}
+
+/// Reads to the end, piece by piece; `size` is how much there is, if that is known.
+fn pieces(mut from: impl Read, size: usize, observer: &dyn Observer) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(size);
+    loop {
+        observer.check();
+        if from.by_ref().take(PIECE as u64).read_to_end(&mut bytes)? == 0 {
+            return Ok(bytes);
+        }
+        if size > 0 {
+            observer.progress((bytes.len() as f64 / size as f64).min(1.0));
+        }
+    }
+}
+
+/// The digest of what was read.
+fn digest(bytes: &[u8], observer: &dyn Observer) -> String {
+    let mut hash = Sha256::new();
+    for piece in bytes.chunks(PIECE) {
+        observer.check();
+        hash.update(piece);
+    }
+    hexadecimal(&hash.finalize())
 }
 
 /// Reads a file's bytes from memory; `name` serves to recognise the format and in messages.
 pub fn read_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<(Dataset, Intake)> {
+    bytes_read(name, bytes, options, &Unobserved)
+}
+
+fn bytes_read(name: &str, bytes: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Dataset, Intake)> {
     text::check_separator("separator", options.separator)?;
     text::check_separator("list-separator", options.list_separator)?;
-    let (sha256, parsed) = rayon::join(|| hexadecimal(&Sha256::digest(bytes)), || parse(name, bytes, options));
+    let (sha256, parsed) = rayon::join(|| digest(bytes, observer), || parse(name, bytes, options, observer));
     let (format, dataset, counts) = parsed?;
+    let intake = intake(name, format, bytes.len() as u64, sha256, &dataset, counts)?;
+    Ok((dataset, intake))
+}
+
+/// What was read, if there is a record in it.
+fn intake(name: &str, format: Format, bytes: u64, sha256: String, dataset: &Dataset, counts: Counts) -> Result<Intake> {
     if dataset.records.is_empty() {
         return Err(Error::input(Place::file(name), "holds no record"));
     }
-    let intake = Intake {
+    Ok(Intake {
         file: name.to_owned(),
         format,
-        bytes: bytes.len() as u64,
+        bytes,
         sha256,
         records: dataset.records.len() as u64,
         empty_records: counts.empty_records,
         empty_terms: counts.empty_terms,
         duplicate_terms: counts.duplicate_terms,
-    };
-    Ok((dataset, intake))
+    })
 }
 
 /// Writes the records in a format that [`read`] takes back, with the same ids; `path` serves in messages only.
@@ -190,32 +242,41 @@ pub fn write(dataset: &Dataset, format: Format, path: &Path, out: &mut dyn Write
         Format::Table => table::write(dataset, out),
         Format::JsonLines => jsonl::write(dataset, out),
         Format::Parquet => return parquet::write(dataset, path, out),
+        Format::Database => return Err(not_of_files()),
     }
     .and_then(|()| out.flush())
     .map_err(|source| Error::io(path, "write", source))
 }
 
-fn parse(name: &str, raw: &[u8], options: &Options) -> Result<(Format, Dataset, Counts)> {
-    let bytes = decompress(name, raw)?;
+fn parse(name: &str, raw: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Format, Dataset, Counts)> {
+    let bytes = decompress(name, raw, observer)?;
     if bytes.is_empty() {
         return Err(Error::input(Place::file(name), "is empty: it holds no record"));
     }
     if options.format == Some(Format::Parquet) || (options.format.is_none() && recognise::is_parquet(name, &bytes)) {
-        let (dataset, counts) = parquet::read(name, &bytes, options)?;
+        let (dataset, counts) = parquet::read(name, &bytes, options, observer)?;
         return Ok((Format::Parquet, dataset, counts));
     }
+    observer.check();
     let text = text::validate(name, &bytes)?;
+    observer.check();
     let (format, separator) = recognise::text_format(name, text, options)?;
     let options = Options { separator, ..options.clone() };
     let (dataset, counts) = match format {
-        Format::Basket => basket::read(name, text, &options),
-        Format::Spmf => spmf::read(name, text, &options),
-        Format::Long => long::read(name, text, &options),
-        Format::Table => table::read(name, text, &options),
-        Format::JsonLines => jsonl::read(name, text, &options),
+        Format::Basket => basket::read(name, text, &options, observer),
+        Format::Spmf => spmf::read(name, text, &options, observer),
+        Format::Long => long::read(name, text, &options, observer),
+        Format::Table => table::read(name, text, &options, observer),
+        Format::JsonLines => jsonl::read(name, text, &options, observer),
         Format::Parquet => Err(Error::Internal("a Parquet file was taken for text")),
+        Format::Database => Err(not_of_files()),
     }?;
     Ok((format, dataset, counts))
+}
+
+/// The error for a file that shall be a database.
+fn not_of_files() -> Error {
+    Error::recipe("format", "files are not read or written as a database", format!("one of {FORMATS}"))
 }
 
 /// How a file is packed.
@@ -225,6 +286,12 @@ enum Packing {
     Gzip,
     Zstandard,
 }
+
+/// How a SQLite database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// As many bytes of a file as tell what it is.
+const MAGIC: usize = SQLITE.len();
 
 /// Known by the first bytes, whatever the file's name.
 fn packing(name: &str, head: &[u8]) -> Result<Packing> {
@@ -238,19 +305,20 @@ fn packing(name: &str, head: &[u8]) -> Result<Packing> {
         return Err(Error::input(Place::file(name), "is a ZIP archive or a spreadsheet, not data in a known format")
             .with_hint("unpack it, or export the sheet as CSV"));
     }
+    if head.starts_with(SQLITE) {
+        return Err(Error::input(Place::file(name), "is a SQLite database, not data in a known format")
+            .with_hint("name one of its tables by a URL, sqlite:FILE?table=NAME, or export the table as CSV"));
+    }
     Ok(Packing::Plain)
 }
 
 /// Unpacks gzip and Zstandard.
-fn decompress<'a>(name: &str, raw: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+fn decompress<'a>(name: &str, raw: &'a [u8], observer: &dyn Observer) -> Result<Cow<'a, [u8]>> {
     let packing = packing(name, raw)?;
     let unpacked = match packing {
         Packing::Plain => return Ok(Cow::Borrowed(raw)),
-        Packing::Gzip => {
-            let mut bytes = Vec::new();
-            flate2::read::MultiGzDecoder::new(raw).read_to_end(&mut bytes).map(|_| bytes)
-        }
-        Packing::Zstandard => zstd::stream::decode_all(raw),
+        Packing::Gzip => pieces(flate2::read::MultiGzDecoder::new(raw), 0, observer),
+        Packing::Zstandard => zstd::stream::read::Decoder::new(raw).and_then(|from| pieces(from, 0, observer)),
     };
     unpacked.map(Cow::Owned).map_err(|_| corrupt(name, packing))
 }
@@ -273,6 +341,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
+/// The formats of files by name, for messages.
+const FORMATS: &str = "basket, spmf, long, csv, jsonl, parquet";
+
+/// The formats that somebody can ask for.
 const NAMES: [(&str, Format); 6] = [
     ("basket", Format::Basket),
     ("spmf", Format::Spmf),
@@ -284,7 +356,7 @@ const NAMES: [(&str, Format); 6] = [
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name))
+        f.write_str(NAMES.iter().find(|(_, format)| format == self).map_or("database", |(name, _)| name))
     }
 }
 
@@ -296,16 +368,16 @@ impl FromStr for Format {
             .iter()
             .find(|(name, _)| *name == text)
             .map(|&(_, format)| format)
-            .ok_or_else(|| Error::recipe("format", "unknown format", "one of basket, spmf, long, csv, jsonl, parquet"))
+            .ok_or_else(|| Error::recipe("format", "unknown format", format!("one of {FORMATS}")))
     }
 }
 
 /// Stands in for the Parquet reader where it is not compiled in.
 #[cfg(not(feature = "parquet"))]
 mod parquet {
-    use super::{Counts, Dataset, Error, Options, Path, Result, Write};
+    use super::{Counts, Dataset, Error, Observer, Options, Path, Result, Write};
 
-    pub(super) fn read(_: &str, _: &[u8], _: &Options) -> Result<(Dataset, Counts)> {
+    pub(super) fn read(_: &str, _: &[u8], _: &Options, _: &dyn Observer) -> Result<(Dataset, Counts)> {
         Err(absent())
     }
 
@@ -495,6 +567,36 @@ mod tests {
             assert_eq!(serde_json::to_string(&format).unwrap(), format!("\"{name}\""));
         }
         assert!("xml".parse::<Format>().is_err());
+        assert_eq!(FORMATS, NAMES.map(|(name, _)| name).join(", "));
+    }
+
+    #[test]
+    fn nobody_can_ask_for_a_database_in_a_file() {
+        assert_eq!(Format::Database.to_string(), "database");
+        assert_eq!(serde_json::to_string(&Format::Database).unwrap(), "\"database\"");
+        assert!("database".parse::<Format>().is_err());
+        assert!(serde_json::from_str::<Format>("\"database\"").is_err());
+        let dataset = Dataset::from_texts([["a"]]);
+        let written = write(&dataset, Format::Database, Path::new("x"), &mut Vec::new());
+        assert!(matches!(written, Err(Error::Recipe { .. })));
+        assert!(matches!(read_bytes("x", b"a", &read_as(Format::Database)), Err(Error::Recipe { .. })));
+    }
+
+    #[test]
+    fn sqlite_files_are_known_by_content() {
+        let bytes = [SQLITE, &[16, 0, 1, 1, 0]].concat();
+        let declared = rows::Declared::default();
+        let mut file = tempfile::tempfile().unwrap();
+        let log = rows::RowLog { file: &mut file, place: Path::new("rows"), with_values: false };
+        let errors = [
+            read_bytes("x.csv", &bytes, &Options::default()).unwrap_err(),
+            rows::table_bytes("x.csv", &bytes, &Options::default(), &declared).unwrap_err(),
+            rows::count_bytes("x.csv", &bytes, &Options::default(), &declared, log, 1000).err().unwrap(),
+        ];
+        for error in errors {
+            assert!(error.to_string().starts_with("x.csv: is a SQLite database"), "{error}");
+            assert!(error.hint().unwrap().contains("?table="), "{error:?}");
+        }
     }
 
     #[test]

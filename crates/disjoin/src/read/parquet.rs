@@ -26,18 +26,19 @@ use super::long::Groups;
 use super::recognise::{Kind, kind_of};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::release::parquet::guarded;
 
 /// Reads a Parquet file.
-pub(super) fn read(name: &str, bytes: &[u8], options: &Options) -> Result<(Dataset, Counts)> {
+pub(super) fn read(name: &str, bytes: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let bytes = Bytes::copy_from_slice(bytes);
     let file = guarded(name, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
     let columns = choose_columns(name, file.schema(), options)?;
     let mask = ProjectionMask::roots(file.parquet_schema(), columns.positions());
     let batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;
     match columns {
-        Columns::List(_) => read_lists(name, batches, options),
-        Columns::Long { id, item } => read_pairs(name, batches, id > item, options),
+        Columns::List(_) => read_lists(name, batches, options, observer),
+        Columns::Long { id, item } => read_pairs(name, batches, id > item, options, observer),
     }
 }
 
@@ -107,8 +108,13 @@ pub(super) fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
 }
 
-fn read_lists(name: &str, mut batches: ParquetRecordBatchReader, options: &Options) -> Result<(Dataset, Counts)> {
-    let mut builder = Builder::new(name, options.max_record_terms);
+fn read_lists(
+    name: &str,
+    mut batches: ParquetRecordBatchReader,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Counts)> {
+    let mut builder = Builder::new(name, options.max_record_terms, observer);
     let mut row = 0;
     let mut buffer = String::new();
     while let Some(batch) = next_batch(name, &mut batches)? {
@@ -132,8 +138,9 @@ fn read_pairs(
     mut batches: ParquetRecordBatchReader,
     item_first: bool,
     options: &Options,
+    observer: &dyn Observer,
 ) -> Result<(Dataset, Counts)> {
-    let mut groups = Groups::new(name, options.max_record_terms);
+    let mut groups = Groups::new(name, options.max_record_terms, observer);
     let mut row = 0;
     let (mut id_buffer, mut item_buffer) = (String::new(), String::new());
     while let Some(batch) = next_batch(name, &mut batches)? {

@@ -15,6 +15,20 @@
 //! Cost:       linear in the file; `random_singletons`: linear in the terms; `all_pairs`: quadratic in its list
 //! Checked by: tests in this file
 
+/// What `disjoin policy` does if nothing is said.
+pub mod default {
+    /// The share of all terms that is chosen at random.
+    pub const SHARE: f64 = 0.1;
+    /// Where randomness starts.
+    pub const SEED: u64 = 1;
+    /// The depth of the nodes of a hierarchy whose terms are sets.
+    pub const DEPTH: u32 = 1;
+    /// Where WordNet is on most systems.
+    pub const WORDNET: &str = "/usr/share/wordnet";
+    /// How many other terms a set of inconspicuous ones has.
+    pub const SIZE: usize = 12;
+}
+
 use std::path::Path;
 
 use crate::data::{Dictionary, Hierarchy, TermId};

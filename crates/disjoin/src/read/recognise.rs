@@ -155,67 +155,104 @@ fn csv_format(name: &str, text: &str, separator: Option<u8>, options: &Options) 
     if options.id_column.is_some() || options.item_column.is_some() {
         return Ok((Format::Long, separator));
     }
-    let ask = |problem: &str, hint: &str| Err(Error::input(Place::line(name, 1), problem).with_hint(hint));
     let found = separator.or_else(|| detect(text));
     let sample = sample_rows(name, text, found.unwrap_or(b','))?;
     let Some((first, others)) = sample.split_first() else {
         return Ok((Format::Basket, found));
     };
-    let header = first.join(", ");
-    if sample.iter().all(|row| row.len() == 1) {
-        if sample.iter().any(|row| row[0].contains([';', '|', ','])) {
-            return ask(
-                "every line is one field, and some fields look like lists",
-                "use --format csv if the first line is the column's name, else --format basket with --separator",
-            );
-        }
-        if found.is_none() && sample.iter().any(|row| row[0].contains([' ', '\t'])) {
-            return ask(
-                "cannot tell whether spaces separate the terms or belong to them",
-                "name the separator: --separator ' ' or --separator ,",
-            );
-        }
-    }
     let kinds: Vec<_> = first.iter().map(|name| kind_of(name)).collect();
     let is_rectangle = first.len() > 1 && others.iter().all(|row| row.len() == first.len());
-    let names_pair = kinds.contains(&Some(Kind::Id)) && kinds.contains(&Some(Kind::Item));
-    if is_rectangle && first.len() == 2 && names_pair {
-        let (id, item) = if kinds[0] == Some(Kind::Id) { (0, 1) } else { (1, 0) };
-        let ids: HashSet<&str> = others.iter().map(|row| &*row[id]).collect();
-        if ids.len() == others.len() && others.iter().any(|row| row[item].contains([';', '|', ','])) {
-            return ask(
-                &format!("the table ({header}) has one row for each id and cells that look like lists"),
-                "name the list column with --column, or use --format long if each cell is one term",
-            );
-        }
-        return Ok((Format::Long, found));
+    let is_long = is_rectangle && first.len() == 2 && names_pair(&kinds);
+    let doubt = doubt_of_one_column(&sample, found).or_else(|| match is_long {
+        true => doubt_of_a_pair(first, others, &kinds),
+        false => doubt_of_a_header(&sample, &kinds, is_rectangle),
+    });
+    match doubt {
+        Some((problem, hint)) => Err(Error::input(Place::line(name, 1), problem).with_hint(hint)),
+        None if is_long => Ok((Format::Long, found)),
+        None => Ok((Format::Basket, Some(found.unwrap_or(b',')))),
     }
+}
+
+/// What could be read in two ways, and how to choose.
+type Doubt = (String, &'static str);
+
+/// What separates the terms of a list in one cell.
+const LIST_MARKS: [char; 3] = [';', '|', ','];
+
+fn names_pair(kinds: &[Option<Kind>]) -> bool {
+    kinds.contains(&Some(Kind::Id)) && kinds.contains(&Some(Kind::Item))
+}
+
+fn doubt_of_one_column(sample: &[Vec<Cow<'_, str>>], separator: Option<u8>) -> Option<Doubt> {
+    if sample.iter().any(|row| row.len() != 1) {
+        return None;
+    }
+    if sample.iter().any(|row| row[0].contains(LIST_MARKS)) {
+        return Some((
+            "every line is one field, and some fields look like lists".into(),
+            "use --format csv if the first line is the column's name, else --format basket with --separator",
+        ));
+    }
+    (separator.is_none() && sample.iter().any(|row| row[0].contains([' ', '\t']))).then(|| {
+        (
+            "cannot tell whether spaces separate the terms or belong to them".into(),
+            "name the separator: --separator ' ' or --separator ,",
+        )
+    })
+}
+
+/// Of a table with an id and an item.
+fn doubt_of_a_pair(first: &[Cow<'_, str>], others: &[Vec<Cow<'_, str>>], kinds: &[Option<Kind>]) -> Option<Doubt> {
+    let (id, item) = if kinds[0] == Some(Kind::Id) { (0, 1) } else { (1, 0) };
+    let pairs: Vec<(&str, &str)> = others.iter().map(|row| (&*row[id], &*row[item])).collect();
+    doubt_of_pairs(&first.join(", "), &pairs)
+}
+
+/// Ids and items that may as well be persons and lists.
+fn doubt_of_pairs(header: &str, pairs: &[(&str, &str)]) -> Option<Doubt> {
+    let ids: HashSet<&str> = pairs.iter().map(|(id, _)| *id).collect();
+    let has_lists = ids.len() == pairs.len() && pairs.iter().any(|(_, item)| item.contains(LIST_MARKS));
+    has_lists.then(|| {
+        (
+            format!("the table ({header}) has one row for each id and cells that look like lists"),
+            "name the list column with --column, or use --format long if each cell is one term",
+        )
+    })
+}
+
+fn doubt_of_a_header(sample: &[Vec<Cow<'_, str>>], kinds: &[Option<Kind>], is_rectangle: bool) -> Option<Doubt> {
+    let (first, others) = sample.split_first()?;
     let later: HashSet<&str> = others.iter().flatten().map(|field| &**field).collect();
     let first_is_unlike_the_rest = !others.is_empty() && first.iter().all(|field| !later.contains(&**field));
     if is_rectangle && first_is_unlike_the_rest {
-        return ask(
-            &format!(
-                "the file looks like a table with {} columns, and none is named as the list of terms",
-                first.len()
-            ),
+        return Some((
+            format!("the file looks like a table with {} columns, and none is named as the list of terms", first.len()),
             "name the list column with --column, or an --id-column and an --item-column; if every line is a record of \
              terms, use --format basket",
-        );
+        ));
     }
-    if is_rectangle && others.len() > 1 && columns_are_disjoint(&sample) {
-        return ask(
-            &format!("the file looks like a table with {} columns and without a header", first.len()),
+    if is_rectangle && others.len() > 1 && columns_are_disjoint(sample) {
+        return Some((
+            format!("the file looks like a table with {} columns and without a header", first.len()),
             "use --format long if its columns are an id and an item, --format basket if every line is a record of terms",
-        );
+        ));
     }
     let is_one_name = first.len() == 1 && words(&first[0]).len() <= 2 && kinds[0].is_some();
-    if first_is_unlike_the_rest && (names_pair || is_one_name) {
-        return ask(
-            "the first line looks like a header, but the lines do not form a table",
+    (first_is_unlike_the_rest && (names_pair(kinds) || is_one_name)).then(|| {
+        (
+            "the first line looks like a header, but the lines do not form a table".into(),
             "remove the header or quote the cells that hold separators; if the first line is a record, use --format basket",
-        );
+        )
+    })
+}
+
+/// Refuses ids and items that may as well be persons and lists.
+pub(super) fn check_pairs(name: &str, header: &str, pairs: &[(&str, &str)]) -> Result<()> {
+    match doubt_of_pairs(header, pairs) {
+        Some((problem, hint)) => Err(Error::input(Place::line(name, 1), problem).with_hint(hint)),
+        None => Ok(()),
     }
-    Ok((Format::Basket, Some(found.unwrap_or(b','))))
 }
 
 /// Whether no value occurs in two columns, as in a table and unlike in baskets.
@@ -257,26 +294,27 @@ mod tests {
     use super::super::testing::check_fault;
     use super::*;
 
-    fn check(name: &str, text: &str, expected: Format) {
-        let format = read_bytes(name, text.as_bytes(), &Options::default()).map(|(_, intake)| intake.format);
-        assert_eq!(format.unwrap(), expected, "{name} {text:?}");
-    }
-
     #[test]
     fn formats_are_recognised() {
-        check("x.dat", "1 2 3\n4\n", Format::Basket);
-        check("x.dat", "1 2\n-1 -2\n", Format::Basket);
-        check("dir.csv/x.txt", "1 -1 2 -1 -2\n", Format::Spmf);
-        check("x", "@CONVERTED_FROM_TEXT\n@ITEM=1=a\n1\n", Format::Spmf);
-        check("X.CSV", "citrus fruit,semi-finished bread,margarine\nwhole milk\nyogurt,coffee\n", Format::Basket);
-        check("x.csv", "a,b\nb,c\nc,a\n", Format::Basket);
-        check("x.csv", "milk\nbread\nmilk\n", Format::Basket);
-        check("x.csv", "id,item\n1,a\n1,b\n", Format::Long);
-        check("x.csv", "Member_number;itemDescription\n1;a, b\n1;b\n", Format::Long);
-        check("x.tsv", "product\torder_id\na\t1\nb\t1\n", Format::Long);
-        check("-", "patient,diagnosis\n1,a\n1,b\n", Format::Long);
-        check("-", "{\"a\":[1]}", Format::JsonLines);
-        check("-", "a b\n", Format::Basket);
+        let cases = [
+            ("x.dat", "1 2 3\n4\n", Format::Basket),
+            ("x.dat", "1 2\n-1 -2\n", Format::Basket),
+            ("dir.csv/x.txt", "1 -1 2 -1 -2\n", Format::Spmf),
+            ("x", "@CONVERTED_FROM_TEXT\n@ITEM=1=a\n1\n", Format::Spmf),
+            ("X.CSV", "citrus fruit,semi-finished bread,margarine\nwhole milk\nyogurt,coffee\n", Format::Basket),
+            ("x.csv", "a,b\nb,c\nc,a\n", Format::Basket),
+            ("x.csv", "milk\nbread\nmilk\n", Format::Basket),
+            ("x.csv", "id,item\n1,a\n1,b\n", Format::Long),
+            ("x.csv", "Member_number;itemDescription\n1;a, b\n1;b\n", Format::Long),
+            ("x.tsv", "product\torder_id\na\t1\nb\t1\n", Format::Long),
+            ("-", "patient,diagnosis\n1,a\n1,b\n", Format::Long),
+            ("-", "{\"a\":[1]}", Format::JsonLines),
+            ("-", "a b\n", Format::Basket),
+        ];
+        for (name, text, expected) in cases {
+            let format = read_bytes(name, text.as_bytes(), &Options::default()).map(|(_, intake)| intake.format);
+            assert_eq!(format.unwrap(), expected, "{name} {text:?}");
+        }
     }
 
     #[test]

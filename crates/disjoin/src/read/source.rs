@@ -2,9 +2,21 @@
 //!
 //! Promises:   data are read in the same way wherever they come from; rows have a digest as files have, so that the same rows
 //!             are known again
-//! Checked by: `crates/disjoin-databases/tests`
+//! Departs:    tables in databases are read whole before they are counted
+//! Checked by: tests in this file, `crates/disjoin-databases/tests`
 
-use crate::error::Result;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::records::sets_of_rows_with;
+use super::rows::{
+    Declared, RowLog, Streamed, TableIntake, count_rows, count_table, read_table_file, table_of_rows_with,
+};
+use super::{Intake, Options, hexadecimal, read_file};
+use crate::data::{Dataset, Table};
+use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// A row: the text of each cell, none where there is no value.
 pub type Row = Vec<Option<String>>;
@@ -15,14 +27,32 @@ pub struct Rows {
     pub name: String,
     /// The names of its columns.
     pub header: Vec<String>,
+    /// The positions of columns that are arrays by their type. Their cells are written as PostgreSQL does: `{a,"b c"}`.
+    pub arrays: Vec<usize>,
     /// Its rows, each as long as the header.
     pub rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+}
+
+impl Rows {
+    /// Rows without arrays.
+    pub fn new(
+        name: impl Into<String>,
+        header: Vec<String>,
+        rows: impl Iterator<Item = Result<Row>> + Send + 'static,
+    ) -> Self {
+        Rows { name: name.into(), header, arrays: Vec::new(), rows: Box::new(rows) }
+    }
 }
 
 /// Opens what is not a file. The core reads files only; shells bring databases.
 pub trait Sources: Sync {
     /// The rows at a location; none if the location is the name of a file.
     fn open(&self, location: &str) -> Option<Result<Rows>>;
+
+    /// How to speak of a location: without passwords.
+    fn shown(&self, location: &str) -> String {
+        location.to_owned()
+    }
 }
 
 /// Files, and nothing else.
@@ -30,7 +60,177 @@ pub trait Sources: Sync {
 pub struct Files;
 
 impl Sources for Files {
-    fn open(&self, _: &str) -> Option<Result<Rows>> {
-        None
+    fn open(&self, location: &str) -> Option<Result<Rows>> {
+        scheme(location)?;
+        let problem = "is a URL, and this build of disjoin reads files only";
+        let error = Error::input(Place::file(self.shown(location)), problem);
+        Some(Err(error.with_hint("build disjoin with the feature databases, or export the table as CSV")))
+    }
+
+    /// Of a URL nothing but its kind: where its password stands is for those to know who can open it.
+    fn shown(&self, location: &str) -> String {
+        scheme(location).map_or_else(|| location.to_owned(), |scheme| format!("{scheme}:..."))
+    }
+}
+
+/// What stands before the colon of a URL, as in `postgres://host/db` and `sqlite:people.db`; files have none.
+pub fn scheme(location: &str) -> Option<&str> {
+    let (scheme, rest) = location.split_once(':')?;
+    let is_known = matches!(scheme, "sqlite" | "postgres" | "postgresql");
+    // A single letter is a drive.
+    let is_word = scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    (is_known || (is_word && rest.starts_with("//"))).then_some(scheme)
+}
+
+/// Reads records of terms, wherever they are.
+pub fn read_sets(
+    location: &Path,
+    options: &Options,
+    sources: &dyn Sources,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Intake)> {
+    match sources.open(&location.to_string_lossy()) {
+        Some(rows) => sets_of_rows_with(rows?, options, observer),
+        None => read_file(location, options, observer),
+    }
+}
+
+/// Reads a table of people, wherever it is.
+pub fn read_table_from(
+    location: &Path,
+    options: &Options,
+    declared: &Declared,
+    sources: &dyn Sources,
+    observer: &dyn Observer,
+) -> Result<(Table, TableIntake)> {
+    match sources.open(&location.to_string_lossy()) {
+        Some(rows) => table_of_rows_with(rows?, options, declared, observer),
+        None => read_table_file(location, options, declared, observer),
+    }
+}
+
+/// Reads and counts a table of people, wherever it is.
+pub fn count_table_from(
+    location: &Path,
+    options: &Options,
+    declared: &Declared,
+    rows: RowLog<'_>,
+    sources: &dyn Sources,
+    observer: &dyn Observer,
+) -> Result<Streamed> {
+    match sources.open(&location.to_string_lossy()) {
+        Some(found) => {
+            let (table, intake) = table_of_rows_with(found?, options, declared, observer)?;
+            count_rows(table, intake, rows)
+        }
+        None => count_table(location, options, declared, rows, observer),
+    }
+}
+
+/// Rows on their way in: numbered from 1, as long as the header, and hashed.
+pub(super) struct Incoming<'a> {
+    name: &'a str,
+    width: usize,
+    rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+    number: u64,
+    hash: Sha256,
+    bytes: u64,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Incoming<'a> {
+    pub(super) fn new(
+        name: &'a str,
+        width: usize,
+        rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Incoming { name, width, rows, number: 0, hash: Sha256::new(), bytes: 0, observer }
+    }
+
+    /// The size of all texts, and their digest.
+    pub(super) fn finish(self) -> (u64, String) {
+        (self.bytes, hexadecimal(&self.hash.finalize()))
+    }
+
+    fn take(&mut self, row: Row) -> Result<(u64, Row)> {
+        self.number += 1;
+        if row.len() != self.width {
+            let problem = format!("the row has {} cells where the header has {}", row.len(), self.width);
+            return Err(Error::input(Place::line(self.name, self.number), problem));
+        }
+        for cell in &row {
+            // No text has these bytes: a missing value is not an empty one, and cells cannot run into each other.
+            let text = cell.as_deref().unwrap_or("\u{0}");
+            self.hash.update(text.as_bytes());
+            self.hash.update([0xff]);
+            self.bytes += text.len() as u64;
+        }
+        Ok((self.number, row))
+    }
+}
+
+impl Iterator for Incoming<'_> {
+    type Item = Result<(u64, Row)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.observer.check();
+        let row = self.rows.next()?;
+        Some(row.and_then(|row| self.take(row)))
+    }
+}
+
+/// The same error, of a table whose header is no line of it.
+pub(super) fn of_header(error: Error) -> Error {
+    match error {
+        Error::Input { place, problem, hint } => Error::Input { place: Place { line: None, ..place }, problem, hint },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Unobserved;
+
+    #[test]
+    fn urls_are_told_from_files() {
+        for (url, expected) in [
+            ("sqlite:a.db", "sqlite"),
+            ("postgres://h/d", "postgres"),
+            ("postgresql://h/d?table=t", "postgresql"),
+            ("mysql://ann:secret@h/d", "mysql"),
+        ] {
+            assert_eq!(scheme(url), Some(expected));
+        }
+        for file in ["a.csv", "-", "c:\\data\\a.csv", "c://a", "postgres", "sqlite.db", "folder/sqlite:x", "a:b"] {
+            assert_eq!(scheme(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn without_databases_urls_are_refused_without_passwords() {
+        for url in ["postgres://ann:secret@h/d?table=t", "mysql://ann:secret@h/d"] {
+            let error = read_sets(Path::new(url), &Options::default(), &Files, &Unobserved).unwrap_err();
+            assert!(error.to_string().contains("reads files only"), "{error}");
+            assert!(!format!("{error:?}").contains("secret") && !Files.shown(url).contains("secret"), "{error:?}");
+        }
+        assert_eq!(Files.shown("a.csv"), "a.csv");
+    }
+
+    #[test]
+    fn files_are_read_as_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.csv");
+        std::fs::write(&path, "id,item\n1,a\n1,b\n").unwrap();
+        let read = read_sets(&path, &Options::default(), &Files, &Unobserved).unwrap();
+        assert_eq!(read.1, crate::read::read(&path, &Options::default()).unwrap().1);
+        let declared = Declared { rest: Some(crate::data::table::Role::Quasi), ..Declared::default() };
+        let read = read_table_from(&path, &Options::default(), &declared, &Files, &Unobserved).unwrap();
+        assert_eq!(read.1, super::super::rows::read_table(&path, &Options::default(), &declared).unwrap().1);
+        let mut file = tempfile::tempfile().unwrap();
+        let rows = RowLog { file: &mut file, place: Path::new("rows"), with_values: false };
+        let counted = count_table_from(&path, &Options::default(), &declared, rows, &Files, &Unobserved).unwrap();
+        assert_eq!(counted.intake, read.1);
     }
 }

@@ -12,10 +12,11 @@ use super::Options;
 use super::builder::{Builder, Counts};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// Reads SPMF text.
-pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset, Counts)> {
-    let mut builder = Builder::new(name, options.max_record_terms);
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
+    let mut builder = Builder::new(name, options.max_record_terms, observer);
     let mut names = std::collections::HashMap::new();
     let mut is_sequence = None;
     for (index, line) in text.lines().enumerate() {

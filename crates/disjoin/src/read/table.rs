@@ -13,18 +13,30 @@ use super::long::{position_of, wrong_width};
 use super::text::{Rows, bad_quote, detect_separator, field, head, is_blank_row, lines_with, write_fields};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// Reads the list column of a CSV table.
-pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset, Counts)> {
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let separator =
         options.separator.or_else(|| detect_separator(head(text), [b'\t', b';', b','], true)).unwrap_or(b',');
-    let (column, cells) = list_cells(name, text, separator, options)?;
+    let (column, cells) = list_cells(name, text, separator, options, observer)?;
+    records(name, &column, &cells, options, observer)
+}
+
+/// Takes the cells of a list column apart: each is a record.
+pub(super) fn records(
+    name: &str,
+    column: &str,
+    cells: &Cells<'_>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Counts)> {
     let list_separator = match options.list_separator {
         Some(separator) => separator,
-        None => find_list_separator(name, &column, &cells)?,
+        None => find_list_separator(name, column, cells)?,
     };
-    let mut builder = Builder::new(name, options.max_record_terms);
-    for (line, cell) in &cells {
+    let mut builder = Builder::new(name, options.max_record_terms, observer);
+    for (line, cell) in cells {
         let mut at = 0;
         loop {
             let (term, stop) =
@@ -46,12 +58,16 @@ pub(super) fn read(name: &str, text: &str, options: &Options) -> Result<(Dataset
 pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "items")?;
     let mut cell = Vec::new();
-    for (position, record) in dataset.records.iter().enumerate() {
+    // Where no cell has a semicolon, quotes say that blanks and commas belong to the terms.
+    let is_plain = dataset.records.iter().all(|record| record.len() < 2);
+    for record in dataset.records.iter() {
         cell.clear();
-        write_fields(record.iter().map(|&term| dataset.dictionary.text(term)), b';', &mut cell)?;
-        // A reader must find the semicolon, also if all records have one term.
-        if position == 0 && record.len() == 1 {
-            cell.push(b';');
+        let texts = record.iter().map(|&term| dataset.dictionary.text(term));
+        match is_plain {
+            true => texts.into_iter().for_each(|text| {
+                cell.extend_from_slice(format!("\"{}\"", text.replace('"', "\"\"")).as_bytes());
+            }),
+            false => write_fields(texts, b';', &mut cell)?,
         }
         let cell = str::from_utf8(&cell).map_err(io::Error::other)?;
         writeln!(out, "\"{}\"", cell.replace('"', "\"\""))?;
@@ -59,10 +75,17 @@ pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Cells with their lines, or rows.
 pub(super) type Cells<'a> = Vec<(u64, Cow<'a, str>)>;
 
 /// The name of the list column, and its cells with their lines.
-fn list_cells<'a>(name: &'a str, text: &'a str, separator: u8, options: &Options) -> Result<(String, Cells<'a>)> {
+fn list_cells<'a>(
+    name: &'a str,
+    text: &'a str,
+    separator: u8,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(String, Cells<'a>)> {
     let mut rows = Rows::new(name, text, separator);
     let mut header = Vec::new();
     while rows.next(&mut header)?.is_some() && is_blank_row(&header) {}
@@ -78,6 +101,7 @@ fn list_cells<'a>(name: &'a str, text: &'a str, separator: u8, options: &Options
     let mut cells = Vec::new();
     let mut row = Vec::new();
     while let Some(line) = rows.next(&mut row)? {
+        observer.check();
         if row.len() == header.len() {
             cells.push((line, row.swap_remove(position)));
         } else if !is_blank_row(&row) {

@@ -4,6 +4,7 @@
 //! where none is. Defaults stand in one place, [`resolve`](mod@resolve).
 
 pub mod meaning;
+pub mod method;
 pub mod noise;
 pub mod recoding;
 pub mod resolve;
@@ -19,30 +20,48 @@ use serde::{Deserialize, Serialize};
 use crate::attack::summary::Choice;
 use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::read;
-use crate::release::Promise;
+use crate::release::{Form, Promise};
 
+pub use method::{Method, Shape};
 pub use resolve::{read_recipe, resolve};
 pub use template::{Answers, template};
 pub use written::Written;
+
+/// The name of a recipe's file, if nothing is said.
+pub const FILE: &str = "recipe.toml";
 
 /// A recipe with nothing left open.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recipe {
     /// What to read.
     pub input: Input,
+    /// The method.
+    pub method: Method,
     /// How to protect it.
     pub protect: Protect,
     /// If it is a table of people: its columns, and what their classes must be like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<table::Table>,
-    /// What to try against it, and what is put up with.
+    /// What to try against it.
     pub attack: Attack,
-    /// What it must still be good for.
+    /// What to compare with the original.
     pub measure: Measure,
-    /// How often to mend what attacks broke.
+    /// What attacks and measures may find.
+    pub limits: Limits,
+    /// How often to repair what attacks broke.
     pub repair: Repair,
     /// Where it goes.
     pub output: Output,
+    /// What its writer should know: keys that have other names now.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+impl Recipe {
+    /// What its release looks like.
+    pub fn form(&self) -> Form {
+        self.method.entry().form
+    }
 }
 
 /// What to read.
@@ -58,9 +77,9 @@ pub struct Input {
 /// How to protect it: disassociation, unless something else is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Protect {
-    /// The size of the crowd.
+    /// How many records or people cannot be told apart.
     pub k: u32,
-    /// How many terms an adversary may know.
+    /// How many terms of background knowledge an adversary has.
     pub m: u32,
     /// How records are brought together.
     pub grouping: Grouping,
@@ -95,16 +114,12 @@ pub struct Attack {
     pub run: Vec<Choice>,
     /// How long worlds searches for each set of terms.
     pub steps: u64,
-    /// How many certain statements are put up with.
-    pub most_certain: u64,
-    /// How likely a row may be a person's at most.
-    pub most_likely: f64,
     /// If terms are recoded: what is tried with knowledge of words.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<meaning::Meaning>,
 }
 
-/// What to compare, and what must not get worse than this.
+/// What to compare.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measure {
     /// How many of the most frequent itemsets to compare.
@@ -115,29 +130,48 @@ pub struct Measure {
     pub queries: usize,
     /// Where randomness starts.
     pub seed: u64,
-    /// Limits, each only if it is set.
-    pub at_most: AtMost,
 }
 
-/// The worst utility that is put up with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct AtMost {
-    /// The share of the most frequent itemsets that are lost, by expected supports (tKd-e).
+/// The highest values that attacks and measures may find; those without a value are not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Limits {
+    /// Certain disclosures.
+    pub certain_disclosures: u64,
+    /// The re-identification (prosecutor) risk.
+    pub reidentification_risk: f64,
+    /// Whether that is 1/k because nobody said otherwise.
+    #[serde(skip)]
+    pub risk_follows_k: bool,
+    /// The advantage of a semantic attack over the baseline.
+    pub advantage: Option<f64>,
+    /// The inference gain over the prior, in bits a person.
+    pub inference_gain: Option<f64>,
+    /// How much beliefs about a person change on average, in bits.
+    pub belief_change: Option<f64>,
+    /// Rules between columns that lead to sensitive values.
+    pub dependency_rules: Option<u64>,
+    /// The probability that all sensitive values of a person are guessed.
+    pub knowledge_breach: Option<f64>,
+    /// The share of the most frequent itemsets that are lost.
     pub itemsets_lost: Option<f64>,
-    /// The share of terms that no chunk shows (tlost).
+    /// The share of terms that no chunk shows.
     pub terms_lost: Option<f64>,
-    /// The relative error of supports of pairs of the twenty most frequent terms (re-e).
+    /// The relative error of pairs of the most frequent terms.
     pub pair_error: Option<f64>,
-    /// The median relative error of counts of random itemsets.
+    /// The median relative error of counting queries.
     pub query_error: Option<f64>,
+    /// The mean information loss of a cell.
+    pub information_loss: Option<f64>,
+    /// How far sensitive values together are from what their tables suggest.
+    pub joint_loss: Option<f64>,
 }
 
-/// How often to mend.
+/// How often to repair.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Repair {
-    /// Rounds at most; 0 never mends.
+    /// Rounds at most; 0 never repairs.
     pub rounds: u32,
-    /// Recoded sets: NCP may become so many times what it was; without it they are not mended.
+    /// Recoded sets: NCP may become so many times what it was; without it they are not repaired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
 }

@@ -1,7 +1,5 @@
 //! The part of a recipe that is about noise: `[protect.noise]`, for the methods that promise differential privacy.
 //!
-//! The flags of the command line fill the same structure. Errors name flags; [`as_key`] says the same of a recipe.
-//!
 //! Promises:   amounts are what is written, and never rounded; a seed is refused where something is promised
 //! Checked by: tests in this file, and `crates/disjoin-cli/tests/it/noise.rs`
 
@@ -11,13 +9,11 @@ use std::path::{Path, PathBuf};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::recoding;
-use super::written::Protect;
 use crate::error::{Error, Result};
 use crate::protect::noise::{diffpart, privbasis};
 use crate::release::noisy::Amount;
 
-/// How many itemsets PrivBasis looks for, if it is not said.
+/// How many itemsets PrivBasis looks for, if it is not given.
 const TOP: u32 = 100;
 
 /// Thresholds are whole millionths: so many units of an amount.
@@ -27,7 +23,7 @@ const MILLIONTH: u64 = Amount::UNITS / 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// A bag of records that nobody has.
+    /// A bag of synthetic records.
     Diffpart,
     /// The most frequent itemsets.
     Privbasis,
@@ -44,7 +40,7 @@ impl Method {
 }
 
 /// How noise is added, as written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
     /// The privacy budget: the presence of one record changes the probability of any release by a factor of at most exp(epsilon).
@@ -60,9 +56,9 @@ pub struct Written {
     pub fanout: Option<u32>,
     /// diffpart: how many deviations of the noise a part must have to be split, and a set to be published; [6.75, 2.75] if it is missing.
     pub thresholds: Option<[Decimal; 2]>,
-    /// Whether noise is drawn from the seed: for demonstrations and tests. The release promises nothing, and says so.
+    /// Whether noise is drawn from the seed: for demonstrations and tests. The release promises nothing, as its claim declares.
     pub demonstration: Option<bool>,
-    /// Where the noise of a demonstration starts; refused otherwise, for noise that can be drawn again can be taken off.
+    /// Where the noise of a demonstration starts; refused otherwise, for noise that can be drawn again can be removed.
     pub seed: Option<u64>,
 }
 
@@ -87,46 +83,47 @@ pub struct Noise {
     pub seed: Option<u64>,
 }
 
-/// Fills in what is missing and refuses what has no meaning. Keys are named as flags.
+/// Fills in what is missing and refuses what has no meaning.
 pub fn resolve(method: Method, written: &Written) -> Result<Noise> {
     let (name, is_diffpart) = (method.name(), method == Method::Diffpart);
     let foreign = [
-        ("--delta", written.delta.is_some() && is_diffpart),
-        ("--top", written.top.is_some() && is_diffpart),
-        ("--fanout", written.fanout.is_some() && !is_diffpart),
-        ("--thresholds", written.thresholds.is_some() && !is_diffpart),
+        ("protect.noise.delta", written.delta.is_some() && is_diffpart),
+        ("protect.noise.top", written.top.is_some() && is_diffpart),
+        ("protect.noise.fanout", written.fanout.is_some() && !is_diffpart),
+        ("protect.noise.thresholds", written.thresholds.is_some() && !is_diffpart),
     ];
-    if let Some((key, _)) = foreign.iter().find(|(_, is_foreign)| *is_foreign) {
+    if let Some((key, _)) = foreign.into_iter().find(|(_, is_foreign)| *is_foreign) {
         let other = if is_diffpart { Method::Privbasis } else { Method::Diffpart }.name();
         let hint = format!("leave it out, or choose the method {other}");
-        return Err(Error::recipe(key, format!("is not for {name}"), hint));
+        return Err(Error::recipe(key, format!("is not known by the method {name}"), hint));
     }
     let epsilon = match written.epsilon {
         Some(Decimal(epsilon)) if epsilon.units() > 0 => epsilon,
         given => {
-            let problem = if given.is_some() { "must be above 0" } else { "is missing: how much may be told?" };
-            return Err(Error::recipe("--epsilon", problem, "for example 1; less protects more"));
+            let problem =
+                if given.is_some() { "must be above 0" } else { "is missing: how large is the privacy budget?" };
+            return Err(Error::recipe("protect.noise.epsilon", problem, "for example 1; less protects more"));
         }
     };
     let delta = written.delta.map(|Decimal(delta)| delta);
     if delta.is_some_and(|delta| delta.units() == 0 || delta.units() >= Amount::UNITS) {
         let hint = "for example 1e-6; or leave it out, for the pure accounting";
-        return Err(Error::recipe("--delta", "must be above 0 and below 1", hint));
+        return Err(Error::recipe("protect.noise.delta", "must be above 0 and below 1", hint));
     }
     let thresholds = written.thresholds.map(|[Decimal(keep), Decimal(publish)]| [keep, publish]);
     if thresholds.is_some_and(|both| both.iter().any(|one| !one.units().is_multiple_of(MILLIONTH))) {
         let problem = "have more than six digits after the point";
-        return Err(Error::recipe("--thresholds", problem, "for example 6.75 and 2.75"));
+        return Err(Error::recipe("protect.noise.thresholds", problem, "for example 6.75 and 2.75"));
     }
     let seed = match (written.demonstration.unwrap_or(false), written.seed) {
         (true, None) => {
-            let hint = "say where its noise starts: --seed 1, or any other number";
-            return Err(Error::recipe("--demonstration", "needs a seed", hint));
+            let hint = "give a seed, 1 or any other number";
+            return Err(Error::recipe("protect.noise.demonstration", "needs a seed", hint));
         }
         (false, Some(_)) => {
             let problem = "would give noise that can be drawn again, and taken off: that protects nobody";
-            let hint = "leave it out, or add --demonstration to make a release that promises nothing";
-            return Err(Error::recipe("--seed", problem, hint));
+            let hint = "leave it out, or ask for a demonstration, which promises nothing";
+            return Err(Error::recipe("protect.noise.seed", problem, hint));
         }
         (_, seed) => seed,
     };
@@ -171,49 +168,6 @@ impl Noise {
     }
 }
 
-/// What is asked for by `[protect]`, if its method is one of these. A key that they do not know is refused.
-pub(super) fn noise(written: &Protect) -> Result<Option<Noise>> {
-    let Some(method) = written.method.and_then(super::written::Method::noise) else {
-        return match written.noise {
-            Some(_) => {
-                let hint = "remove it, or name such a method: method = \"privbasis\"";
-                Err(Error::recipe("protect.noise", "is for methods that add noise", hint))
-            }
-            None => Ok(None),
-        };
-    };
-    let others = [
-        ("protect.k", written.k.is_some()),
-        ("protect.m", written.m.is_some()),
-        ("protect.utility", written.utility.is_some()),
-    ];
-    let foreign = others.into_iter().chain(recoding::own(written)).chain(recoding::foreign(written));
-    if let Some((key, _)) = foreign.into_iter().find(|(_, is_given)| *is_given) {
-        let problem = format!("is not known by the method {}", method.name());
-        return Err(Error::recipe(key, problem, "remove it; the keys of this method stand in [protect.noise]"));
-    }
-    resolve(method, &written.noise.clone().unwrap_or_default()).map(Some)
-}
-
-/// What is wrong with a flag, said of the key of a recipe.
-pub fn as_key(error: Error) -> Error {
-    let Error::Recipe { key, problem, hint } = error else { return error };
-    let key = match key {
-        "--epsilon" => "protect.noise.epsilon",
-        "--delta" => "protect.noise.delta",
-        "--top" => "protect.noise.top",
-        "--fanout" => "protect.noise.fanout",
-        "--thresholds" => "protect.noise.thresholds",
-        "--demonstration" => "protect.noise.demonstration",
-        "--seed" => "protect.noise.seed",
-        other => other,
-    };
-    let in_toml = |hint: String| {
-        hint.replace("--demonstration", "demonstration = true").replace("--seed 1", "seed = 1").replace("--", "")
-    };
-    Error::Recipe { key, problem, hint: hint.map(in_toml) }
-}
-
 /// An amount as recipes write it: a number, or a text for those who do not trust numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decimal(pub Amount);
@@ -242,6 +196,12 @@ impl<'de> Deserialize<'de> for Decimal {
             }
         }
         deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
     }
 }
 

@@ -48,19 +48,6 @@ impl Method {
         Method::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
-    /// The flags that it knows, in words.
-    pub fn flags(self) -> &'static str {
-        match self {
-            Method::Apriori => "-k, -m, --hierarchy or --fanout, and --cost",
-            Method::Lra => "-k, -m, --hierarchy or --fanout, --cost and --block",
-            Method::Vpa => "-k, -m, --hierarchy or --fanout, --cost and --parts",
-            Method::Suppression | Method::SuppressionPartial => "-k and -m",
-            Method::Coat | Method::Pcta => {
-                "-k, --privacy, --utility, --whole-constraints, --max-suppressed and --force"
-            }
-        }
-    }
-
     /// Whether it generalises along a hierarchy.
     pub fn has_hierarchy(self) -> bool {
         matches!(self, Method::Apriori | Method::Lra | Method::Vpa)
@@ -77,15 +64,15 @@ impl Method {
 pub struct Recoding {
     /// How it is done.
     pub method: Method,
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
-    /// How many terms an adversary may know; constraints say which terms instead.
+    /// How many terms of background knowledge an adversary has; constraints say which terms instead.
     pub m: u32,
     /// The file that says what generalises what.
     pub hierarchy: Option<PathBuf>,
     /// Or how many children a node has in a hierarchy over the sorted terms.
     pub fanout: Option<usize>,
-    /// What a way to mend a set costs.
+    /// What a generalisation costs.
     pub cost: CostRule,
     /// The least number of records of a block, for lra; its default if it is missing.
     pub block: Option<usize>,
@@ -123,35 +110,6 @@ pub fn recoding(written: &written::Protect, k: u32, m: u32) -> Option<Recoding> 
     })
 }
 
-/// Keys of `[protect]` that only these methods know, and whether they are there.
-pub(super) fn own(written: &written::Protect) -> [(&'static str, bool); 9] {
-    [
-        ("protect.hierarchy", written.hierarchy.is_some()),
-        ("protect.fanout", written.fanout.is_some()),
-        ("protect.cost", written.cost.is_some()),
-        ("protect.block", written.block.is_some()),
-        ("protect.parts", written.parts.is_some()),
-        ("protect.privacy", written.privacy.is_some()),
-        ("protect.whole_constraints", written.whole_constraints.is_some()),
-        ("protect.max_suppressed", written.max_suppressed.is_some()),
-        ("protect.force", written.force.is_some()),
-    ]
-}
-
-/// Keys of `[protect]` that these methods do not know, and whether they are there.
-pub(super) fn foreign(written: &written::Protect) -> [(&'static str, bool); 8] {
-    [
-        ("protect.grouping", written.grouping.is_some()),
-        ("protect.max_cluster", written.max_cluster.is_some()),
-        ("protect.promise", written.promise.is_some()),
-        ("protect.refine", written.refine.is_some()),
-        ("protect.sensitive", written.sensitive.is_some()),
-        ("protect.l_diversity", written.l_diversity.is_some()),
-        ("protect.diversity_rule", written.diversity_rule.is_some()),
-        ("protect.weights", written.weights.is_some()),
-    ]
-}
-
 impl Recoding {
     /// Generalisation along a hierarchy over the sorted terms, and the usual of everything else.
     pub fn by_hierarchy(method: Method, k: u32, m: u32, fanout: usize) -> Self {
@@ -184,57 +142,30 @@ impl Recoding {
         }
     }
 
-    /// Refuses what has no meaning, before anything is read. Keys are named as flags.
+    /// Refuses what has no meaning, before anything is read. Which keys a method knows is for the registry to say.
     pub fn check(&self) -> Result<()> {
         let name = self.method.name();
-        let refuse = |key, problem: String, hint: &str| Err(Error::recipe(key, problem, hint));
+        let refuse = |key: &'static str, problem: String, hint: &str| Err(Error::recipe(key, problem, hint));
         if self.k < 2 {
-            return refuse("-k", "must be at least 2: a crowd of one hides nobody".into(), "usual values are 3 to 20");
+            return refuse("protect.k", "must be at least 2".into(), "usual values are 3 to 20");
         }
         if self.m < 1 {
-            return refuse("-m", "must be at least 1".into(), "usual values are 2 or 3");
+            return refuse("protect.m", "must be at least 1".into(), "usual values are 2 or 3");
         }
         if !(0.0..=1.0).contains(&self.max_suppressed) {
-            return refuse("--max-suppressed", "must be a share".into(), "a number from 0 to 1, for example 0.05");
+            let hint = "a number from 0 to 1, for example 0.05";
+            return refuse("protect.max_suppressed", "must be a share".into(), hint);
         }
         if self.method.has_constraints() && self.privacy.is_none() {
             let hint = "name a file of privacy constraints; `disjoin policy` writes one";
-            return refuse("--privacy", format!("is needed by the method {name}"), hint);
+            return refuse("protect.privacy", format!("is needed by the method {name}"), hint);
         }
         if self.method.has_hierarchy() && self.hierarchy.is_none() && self.fanout.is_none() {
-            let hint = "name a file, or --fanout 10 to make a hierarchy over the sorted terms";
-            return refuse("--hierarchy", format!("is needed by the method {name}"), hint);
+            let hint = "name a file, or a fanout of 10 to make a hierarchy over the sorted terms";
+            return refuse("protect.hierarchy", format!("is needed by the method {name}"), hint);
         }
         if self.hierarchy.is_some() && self.fanout.is_some() {
-            return refuse("--fanout", "makes a hierarchy, and one is given".into(), "leave one of them out");
-        }
-        let of_hierarchies = [
-            ("--hierarchy", self.hierarchy.is_some(), self.method.has_hierarchy()),
-            ("--fanout", self.fanout.is_some(), self.method.has_hierarchy()),
-            ("--cost", self.cost != CostRule::default(), self.method.has_hierarchy()),
-            ("--block", self.block.is_some(), self.method == Method::Lra),
-            ("--parts", self.parts.is_some(), self.method == Method::Vpa),
-        ];
-        for (key, is_given, is_known) in of_hierarchies {
-            if is_given && !is_known {
-                let hint = match self.method.has_constraints() {
-                    true => "leave it out; `disjoin policy hierarchy` makes utility sets of a hierarchy",
-                    false => "leave it out",
-                };
-                return refuse(key, format!("is not known by the method {name}"), hint);
-            }
-        }
-        let of_constraints = [
-            ("--privacy", self.privacy.is_some()),
-            ("--utility", self.utility.is_some()),
-            ("--whole-constraints", self.whole_constraints),
-            ("--max-suppressed", self.max_suppressed > 0.0),
-            ("--force", self.force),
-        ];
-        for (key, is_given) in of_constraints {
-            if is_given && !self.method.has_constraints() {
-                return refuse(key, format!("is not known by the method {name}"), "leave it out, or use coat or pcta");
-            }
+            return refuse("protect.fanout", "makes a hierarchy, and one is given".into(), "leave one of them out");
         }
         Ok(())
     }

@@ -1,13 +1,15 @@
 //! From a recipe as written to one with nothing left open: all defaults, and all checks that need no data.
 //!
-//! Promises:   what is returned can be run; an error names the key, its line if there is a file, and what to write instead
+//! Promises:   what is returned can be run; an error names the key, its line if there is a file, and what to write instead. A key
+//!             that the method does not know is refused, never ignored
 //! Checked by: tests/it/recipes.rs
 
 use std::path::{Path, PathBuf};
 
-use super::written::{self, Promised, Written, parse, place_of};
+use super::written::{self, Written, given, parse, place_of};
 use super::{
-    AtMost, Attack, Input, Measure, Output, OutputFormat, Protect, Recipe, Repair, meaning, noise, recoding, table,
+    Attack, Input, Limits, Measure, Method, Output, OutputFormat, Protect, Recipe, Repair, Shape, meaning, noise,
+    recoding, table,
 };
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
@@ -16,17 +18,22 @@ use crate::error::{Error, Place, Result};
 use crate::measure;
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
-use crate::recipe::meaning::Meaning;
 use crate::release::Promise;
 
 /// Every default that is not one of a method's own.
-mod default {
-    pub(super) const K: u32 = 5;
-    pub(super) const M: u32 = 2;
-    pub(super) const ROUNDS: u32 = 3;
-    pub(super) const FOLDER: &str = "out";
+pub mod default {
+    /// How many records or people cannot be told apart.
+    pub const K: u32 = 5;
+    /// How many terms of background knowledge an adversary has.
+    pub const M: u32 = 2;
+    /// How often what attacks broke is repaired.
+    pub const ROUNDS: u32 = 3;
+    /// The folder of the package.
+    pub const FOLDER: &str = "out";
     /// One draw, and the closed forms.
-    pub(super) const RECONSTRUCTIONS: u64 = 1;
+    pub const RECONSTRUCTIONS: u64 = 1;
+    /// Recoded sets: how many times NCP may become what it was, where somebody asks for a repair.
+    pub const NCP_GROWTH: f64 = 1.5;
 }
 
 /// Reads a recipe and resolves it. Relative paths start at its folder.
@@ -37,174 +44,166 @@ pub fn read_recipe(path: &Path) -> Result<Recipe> {
         .map_err(|_| Error::input(Place::file(&name), "is not valid UTF-8").with_hint("save the recipe as UTF-8"))?;
     let written = parse(&text, &name)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    resolve(&written, folder, &|key| place_of(&text, &name, key))
+    resolve(&written, folder).map_err(|error| in_file(error, &text, &name))
 }
 
-/// Fills in what is missing and refuses what has no meaning. `place` says where a key stands.
-pub fn resolve(written: &Written, folder: &Path, place: &dyn Fn(&str) -> Place) -> Result<Recipe> {
-    let refuse = |key: &str, problem: &str, hint: &str| -> Error {
-        Error::input(place(key), format!("{key}: {problem}")).with_hint(hint)
-    };
+/// A parameter that cannot be used stands in the recipe.
+pub fn in_file(error: Error, text: &str, file: &str) -> Error {
+    match error {
+        Error::Recipe { key, problem, hint } => {
+            Error::Input { place: place_of(text, file, &key), problem: format!("{key}: {problem}"), hint }
+        }
+        other => other,
+    }
+}
+
+/// Fills in what is missing and refuses what has no meaning. Errors name the key.
+pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
+    let method = method(written)?;
+    refuse_foreign(written, method)?;
+    let input = input(&written.input, folder)?;
     let mut protect = protect(&written.protect);
     for file in [&mut protect.utility, &mut protect.weights] {
         *file = file.take().map(|file| folder.join(file));
     }
-    let in_recipe = |error| match error {
-        Error::Recipe { key, problem, hint } => refuse(key_of(key), &problem, hint.as_deref().unwrap_or_default()),
-        other => other,
-    };
-    protect.params().check().map_err(in_recipe)?;
-    protect.noise = noise::noise(&written.protect).map_err(|error| match noise::as_key(error) {
-        Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
-        other => other,
-    })?;
-    if let Some(noise) = &mut protect.noise {
+    protect.params().check()?;
+    check_sensitive(&written.protect, &protect)?;
+    if let Some(noise) = method.noise() {
+        let mut noise = noise::resolve(noise, &written.protect.noise.clone().unwrap_or_default())?;
         noise.start_at(folder);
-        refuse_beside_noise(written, &refuse)?;
+        protect.noise = Some(noise);
     }
-    match &mut protect.recoding {
-        Some(recoding) => {
-            recoding.start_at(folder);
-            recoding.check().map_err(in_recipe)?;
-            // A utility file means something else there, and is the recoding's.
-            protect.utility = None;
-            if written.table.is_some() {
-                return Err(refuse("protect.method", "is for sets of terms, not for tables", "remove it, or [table]"));
-            }
-            for (key, is_given) in recoding::foreign(&written.protect) {
-                if is_given {
-                    let problem = format!("is not known by the method {}", recoding.method.name());
-                    return Err(refuse(key, &problem, "remove it, or use disassociation"));
-                }
-            }
-            if written.output.format == Some(OutputFormat::Parquet) {
-                let problem = "recoded transactions are transactions.jsonl";
-                let hint = "remove the key; disjoin convert writes them as a Parquet file of data";
-                return Err(refuse("output.format", problem, hint));
-            }
-        }
-        None if protect.noise.is_some() => {}
-        None => {
-            for (key, is_given) in recoding::own(&written.protect) {
-                if is_given {
-                    let hint = "remove it, or name a method that recodes terms: method = \"coat\"";
-                    return Err(refuse(key, "is not known by disassociation", hint));
-                }
-            }
-        }
-    }
-    if protect.l_diversity.is_some() && protect.sensitive.is_empty() {
-        return Err(refuse("protect.l_diversity", "needs sensitive terms", "name them: sensitive = [\"...\"]"));
-    }
-    if written.protect.sensitive.as_ref().is_some_and(Vec::is_empty) {
-        return Err(refuse("protect.sensitive", "names no term", "name terms, or remove the key"));
-    }
-
-    let separator = |key: &str, text: &Option<String>| match text {
-        None => Ok(None),
-        Some(text) => match read::separator(text) {
-            Some(byte) => Ok(Some(byte)),
-            None => Err(refuse(key, "is not one character", "write one character, or \"tab\" or \"space\"")),
-        },
-    };
-    let file = written.input.file.as_ref().filter(|file| !file.trim().is_empty());
-    let Some(file) = file else {
-        return Err(refuse("input.file", "is missing", "name the data: file = \"patients.csv\" under [input]"));
-    };
-    let defaults = read::Options::default();
-    let options = read::Options {
-        format: written.input.format,
-        separator: separator("input.separator", &written.input.separator)?,
-        column: written.input.column.clone(),
-        id_column: written.input.id_column.clone(),
-        item_column: written.input.item_column.clone(),
-        list_separator: separator("input.list_separator", &written.input.list_separator)?,
-        max_record_terms: written.input.max_record_terms.unwrap_or(defaults.max_record_terms),
-    };
-    if options.max_record_terms == 0 {
-        return Err(refuse("input.max_record_terms", "must be at least 1", "remove the key: 100000 is allowed"));
-    }
-
-    for (key, file) in [("protect.utility", &protect.utility), ("protect.weights", &protect.weights)] {
-        if file.is_some() && written.table.is_some() {
-            return Err(refuse(
-                key,
-                "is for sets of terms, not for tables",
-                "remove it, or protect the sets without [table]",
-            ));
-        }
+    if let Some(recoding) = &mut protect.recoding {
+        recoding.start_at(folder);
+        recoding.check()?;
+        // A utility file means something else there, and is the recoding's.
+        protect.utility = None;
     }
     let table = match &written.table {
         None => None,
-        Some(written) => {
-            let table = table::resolve(written, protect.k, folder, options.list_separator);
-            Some(table.map_err(|error| match error {
-                Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
-                other => other,
-            })?)
-        }
+        Some(asked) => Some(table::resolve(asked, method, protect.k, folder, input.options.list_separator)?),
     };
-
-    let mut attack = attack(&written.attack, protect.k);
-    attack.meaning =
-        meaning::resolve(&written.attack, protect.recoding.is_some(), folder).map_err(|error| match error {
-            Error::Recipe { key, problem, hint } => refuse(key, &problem, hint.as_deref().unwrap_or_default()),
-            other => other,
-        })?;
-    if written.attack.run.as_ref().is_some_and(Vec::is_empty) {
-        let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
-        return Err(refuse("attack.run", "names no attack", hint));
-    }
-    if !(attack.most_likely > 0.0 && attack.most_likely <= 1.0) {
-        let hint = "write a probability above 0 and up to 1, as 0.2 for one in five";
-        return Err(refuse("attack.most_likely", "is not a probability", hint));
-    }
-
-    let measure = measure(&written.measure);
-    if measure.top == 0 {
-        return Err(refuse("measure.top", "must be at least 1", "1000 is usual"));
-    }
-    let AtMost { itemsets_lost, terms_lost, pair_error, query_error } = measure.at_most;
-    let limits = [
-        ("measure.at_most.itemsets_lost", itemsets_lost, 1.0),
-        ("measure.at_most.terms_lost", terms_lost, 1.0),
-        ("measure.at_most.pair_error", pair_error, 2.0),
-        ("measure.at_most.query_error", query_error, f64::MAX),
-    ];
-    for (key, limit, most) in limits {
-        if limit.is_some_and(|limit| !(0.0..=most).contains(&limit)) {
-            let hint = "write a number from 0 on, as 0.1 for a tenth; shares end at 1, errors of pairs at 2";
-            return Err(refuse(key, "is out of range", hint));
-        }
-    }
-    let output = &written.output;
-    let named = output.folder.as_deref().unwrap_or(default::FOLDER);
+    let attack = attack(&written.attack, protect.recoding.is_some(), folder)?;
+    let measure = measure(&written.measure)?;
+    let limits = Limits::resolve(&written.limits, protect.k)?;
+    let named = written.output.folder.as_deref().unwrap_or(default::FOLDER);
     if named.trim().is_empty() {
-        return Err(refuse("output.folder", "is empty", "name the folder of the package: folder = \"out\""));
+        return Err(Error::recipe("output.folder", "is empty", "name the folder of the package: folder = \"out\""));
     }
     let repair = Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS), limit: written.repair.limit };
-    refuse_repair(&repair, &protect, attack.meaning.as_ref(), &refuse)?;
+    refuse_repair(&repair, &protect, &attack)?;
+    let old = |(old, now): &(&str, &str)| format!("{old} is now called {now}");
     Ok(Recipe {
-        input: Input { file: folder.join(file), options },
+        input,
+        method,
         protect,
         table,
         attack,
         measure,
+        limits,
         repair,
-        output: Output { folder: folder.join(named), format: output.format.unwrap_or_default() },
+        output: Output { folder: folder.join(named), format: written.output.format.unwrap_or_default() },
+        notes: written.old_keys.iter().map(old).collect(),
     })
 }
 
-/// What cannot be mended: only sets that were generalised alike in all records, against somebody whose knowledge is in a file.
-fn refuse_repair(
-    repair: &Repair,
-    protect: &Protect,
-    meaning: Option<&Meaning>,
-    refuse: &dyn Fn(&str, &str, &str) -> Error,
-) -> Result<()> {
+/// The method, which must take what the input is.
+fn method(written: &Written) -> Result<Method> {
+    let is_table = written.table.is_some();
+    let method = match written.protect.method {
+        Some(method) => method,
+        // Whoever says which rules are to be hidden wants them hidden.
+        None if written.table.as_ref().is_some_and(|table| table.hide.is_some()) => Method::AssociationHiding,
+        None if is_table => Method::OF_TABLES,
+        None => Method::default(),
+    };
+    match (method.entry().takes, is_table) {
+        (Shape::Sets, true) => {
+            let problem = format!("{} is for sets of terms, and columns of a table are named", method.name());
+            Err(Error::recipe("protect.method", problem, "leave it out, or choose a method for tables"))
+        }
+        (Shape::Table, false) => {
+            let problem = format!("{} is for tables, whose columns must be declared", method.name());
+            let hint = "say what each column is: quasi, sensitive, identifier, insensitive";
+            Err(Error::recipe("protect.method", problem, hint))
+        }
+        _ => Ok(method),
+    }
+}
+
+/// A key that the method does not know would be ignored: it is refused instead.
+fn refuse_foreign(written: &Written, method: Method) -> Result<()> {
+    let has_sets = written.table.as_ref().is_some_and(|table| table.set.is_some());
+    let of_sets = ["protect.grouping", "protect.max_cluster", "protect.promise", "protect.refine"];
+    for key in given(written) {
+        let is_idle = method.entry().takes == Shape::Table && of_sets.contains(&&*key) && !has_sets;
+        if is_idle {
+            let problem = "is for the column of sets, and none is named";
+            return Err(Error::recipe(key, problem, "leave it out, or name the column of sets"));
+        }
+        if !method.knows(&key) {
+            let section = key.rfind('.').map_or("", |at| &key[..=at]);
+            let others: Vec<&str> =
+                Method::ALL.iter().filter(|entry| entry.method.knows(&key)).map(|entry| entry.name).collect();
+            let known = method.keys_in(section).join(", ");
+            let hint = match (others.is_empty(), known.is_empty()) {
+                (false, _) => format!("leave it out, or choose a method that knows it: {}", others.join(", ")),
+                (true, false) => format!("leave it out; the method knows {known}"),
+                (true, true) => String::from("leave it out"),
+            };
+            return Err(Error::recipe(key, format!("is not known by the method {}", method.name()), hint));
+        }
+    }
+    Ok(())
+}
+
+fn check_sensitive(written: &written::Protect, protect: &Protect) -> Result<()> {
+    if written.sensitive.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::recipe("protect.sensitive", "names no term", "name terms, or remove the key"));
+    }
+    if protect.l_diversity.is_some() && protect.sensitive.is_empty() {
+        let hint = "name them: sensitive = [\"...\"]";
+        return Err(Error::recipe("protect.l_diversity", "needs sensitive terms", hint));
+    }
+    Ok(())
+}
+
+fn input(written: &written::Input, folder: &Path) -> Result<Input> {
+    let separator = |key: &'static str, text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => match read::separator(text) {
+            Some(byte) => Ok(Some(byte)),
+            None => Err(Error::recipe(key, "is not one character", "write one character, or \"tab\" or \"space\"")),
+        },
+    };
+    let file = written.file.as_ref().filter(|file| !file.trim().is_empty());
+    let Some(file) = file else {
+        let hint = "name the data: file = \"patients.csv\" under [input]";
+        return Err(Error::recipe("input.file", "is missing", hint));
+    };
+    let options = read::Options {
+        format: written.format,
+        separator: separator("input.separator", &written.separator)?,
+        column: written.column.clone(),
+        id_column: written.id_column.clone(),
+        item_column: written.item_column.clone(),
+        list_separator: separator("input.list_separator", &written.list_separator)?,
+        max_record_terms: written.max_record_terms.unwrap_or(read::Options::default().max_record_terms),
+    };
+    if options.max_record_terms == 0 {
+        let hint = "remove the key: 100000 is allowed";
+        return Err(Error::recipe("input.max_record_terms", "must be at least 1", hint));
+    }
+    // A URL starts nowhere in the file system.
+    let is_place = file == "-" || read::scheme(file).is_some();
+    Ok(Input { file: if is_place { PathBuf::from(file) } else { folder.join(file) }, options })
+}
+
+/// What cannot be repaired: only sets that were generalised alike in all records, against somebody whose knowledge is in a file.
+fn refuse_repair(repair: &Repair, protect: &Protect, attack: &Attack) -> Result<()> {
     let Some(limit) = repair.limit else { return Ok(()) };
-    let refuse = |problem, hint| Err(refuse("repair.limit", problem, hint));
-    let (Some(recoding), Some(meaning)) = (&protect.recoding, meaning) else {
+    let refuse = |problem, hint| Err(Error::recipe("repair.limit", problem, hint));
+    let (Some(recoding), Some(meaning)) = (&protect.recoding, &attack.meaning) else {
         return refuse("is for sets whose terms are recoded", "remove it, or name such a method: method = \"coat\"");
     };
     if matches!(recoding.method, recoding::Method::Lra | recoding::Method::SuppressionPartial) {
@@ -218,7 +217,7 @@ fn refuse_repair(
     }
     if meaning.corpus.is_none() && meaning.counts.is_none() && meaning.vectors.is_none() {
         let hint = "name a file under [attack]: corpus = \"words.corpus\"";
-        return refuse("needs what words mean to those who attack", hint);
+        return refuse("needs the knowledge of a semantic attack", hint);
     }
     if meaning.eliminate.is_empty() {
         return refuse("needs attacks", "remove attack.eliminate, or name some there");
@@ -226,67 +225,25 @@ fn refuse_repair(
     Ok(())
 }
 
-/// What other sections say that has no meaning for methods that add noise.
-fn refuse_beside_noise(written: &Written, refuse: &dyn Fn(&str, &str, &str) -> Error) -> Result<()> {
-    if written.table.is_some() {
-        return Err(refuse("protect.method", "is for sets of terms, not for tables", "remove it, or [table]"));
-    }
-    if written.output.format == Some(OutputFormat::Parquet) {
-        return Err(refuse("output.format", "noisy releases are data.jsonl", "remove the key"));
-    }
-    if written.measure.at_most != written::AtMost::default() {
-        let problem = "would choose among releases by what is counted in the data, which the promise does not cover";
-        return Err(refuse("measure.at_most", problem, "remove it; the report in custody tells the measures"));
-    }
-    Ok(())
-}
-
-/// The key of the recipe for a parameter that the method names as a flag.
-fn key_of(flag: &str) -> &'static str {
-    match flag {
-        "-k" => "protect.k",
-        "-m" => "protect.m",
-        "--grouping" => "protect.grouping",
-        "--max-cluster" => "protect.max_cluster",
-        "--l-diversity" => "protect.l_diversity",
-        "--utility" => "protect.utility",
-        "--privacy" => "protect.privacy",
-        "--hierarchy" => "protect.hierarchy",
-        "--fanout" => "protect.fanout",
-        "--cost" => "protect.cost",
-        "--block" => "protect.block",
-        "--parts" => "protect.parts",
-        "--whole-constraints" => "protect.whole_constraints",
-        "--max-suppressed" => "protect.max_suppressed",
-        "--force" => "protect.force",
-        _ => "protect",
-    }
-}
-
-/// How large groups may become if nothing is said about it.
-pub fn default_max_cluster(k: u32, grouping: Grouping) -> u32 {
-    match grouping {
-        // Terms that would be lost get groups of their own: the others are best in small ones (lab/grouping.md).
-        Grouping::Layered => k.saturating_mul(2),
-        Grouping::Paper => Params::new(k, default::M).max_cluster,
-    }
-}
-
 /// How to protect, with all defaults; nothing is checked yet.
 pub fn protect(written: &written::Protect) -> Protect {
     let (k, m) = (written.k.unwrap_or(default::K), written.m.unwrap_or(default::M));
-    let defaults = Params::new(k, m);
-    let grouping = written.grouping.unwrap_or(Grouping::Layered);
+    let usual = Params::new(k, m);
+    let grouping = match written.paper_literal {
+        true => Grouping::Paper,
+        false => written.grouping.unwrap_or(usual.grouping),
+    };
     Protect {
         k,
         m,
         grouping,
-        max_cluster: written.max_cluster.unwrap_or_else(|| default_max_cluster(k, grouping)),
+        max_cluster: written.max_cluster.unwrap_or_else(|| Params::usual_cluster(k, grouping)),
         promise: match written.promise {
-            Some(Promised::Published) => Promise::Published,
-            Some(Promised::AlgorithmAware) | None => Promise::AlgorithmAware,
+            _ if written.paper_literal => Promise::None,
+            Some(asked) => asked.into(),
+            None => usual.promise(),
         },
-        refine: written.refine.unwrap_or(defaults.refine),
+        refine: written.refine.unwrap_or(usual.refine),
         sensitive: written.sensitive.clone().unwrap_or_default(),
         l_diversity: written.l_diversity,
         diversity_rule: written.diversity_rule.unwrap_or_default(),
@@ -305,6 +262,7 @@ impl Protect {
             grouping: self.grouping,
             max_cluster: self.max_cluster,
             refine: self.refine,
+            paper_literal: self.promise == Promise::None,
             algorithm_aware: self.promise == Promise::AlgorithmAware,
             diversity: self.l_diversity.map(|l| Diversity { l, rule: self.diversity_rule }),
             ..Params::new(self.k, self.m)
@@ -333,25 +291,100 @@ impl Protect {
     }
 }
 
-fn attack(written: &written::Attack, k: u32) -> Attack {
-    Attack {
+/// What to try, with all defaults.
+pub fn attack(written: &written::Attack, is_recoding: bool, folder: &Path) -> Result<Attack> {
+    if written.run.as_ref().is_some_and(Vec::is_empty) {
+        let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
+        return Err(Error::recipe("attack.run", "names no attack", hint));
+    }
+    Ok(Attack {
         run: written.run.clone().unwrap_or_else(|| Choice::ALL.to_vec()),
         steps: written.steps.unwrap_or(Worlds::default().steps),
-        most_certain: written.most_certain.unwrap_or(0),
-        most_likely: written.most_likely.unwrap_or(1.0 / f64::from(k.max(1))),
-        // It cannot be said without the method: see `resolve`.
-        meaning: None,
+        meaning: meaning::resolve(written, is_recoding, folder)?,
+    })
+}
+
+/// What to measure, with all defaults.
+pub fn measure(written: &written::Measure) -> Result<Measure> {
+    let usual = measure::Options::default();
+    let measure = Measure {
+        top: written.top.unwrap_or(usual.top),
+        reconstructions: written.reconstructions.unwrap_or(default::RECONSTRUCTIONS),
+        queries: written.queries.unwrap_or(usual.queries),
+        seed: written.seed.unwrap_or(usual.seed),
+    };
+    match measure.top {
+        0 => Err(Error::recipe("measure.top", "must be at least 1", "1000 is usual")),
+        _ => Ok(measure),
     }
 }
 
-fn measure(written: &written::Measure) -> Measure {
-    let defaults = measure::Options::default();
-    let written::AtMost { itemsets_lost, terms_lost, pair_error, query_error } = written.at_most;
-    Measure {
-        top: written.top.unwrap_or(defaults.top),
-        reconstructions: written.reconstructions.unwrap_or(default::RECONSTRUCTIONS),
-        queries: written.queries.unwrap_or(defaults.queries),
-        seed: written.seed.unwrap_or(defaults.seed),
-        at_most: AtMost { itemsets_lost, terms_lost, pair_error, query_error },
+impl Limits {
+    /// Limits with their defaults: nothing certain, and nobody found with more than 1/k.
+    pub fn resolve(written: &written::Limits, k: u32) -> Result<Limits> {
+        let &written::Limits {
+            certain_disclosures,
+            reidentification_risk,
+            advantage,
+            inference_gain,
+            belief_change,
+            dependency_rules,
+            knowledge_breach,
+            itemsets_lost,
+            terms_lost,
+            pair_error,
+            query_error,
+            information_loss,
+            joint_loss,
+        } = written;
+        let shares = [
+            ("limits.advantage", advantage, 1.0),
+            ("limits.inference_gain", inference_gain, f64::MAX),
+            ("limits.belief_change", belief_change, f64::MAX),
+            ("limits.itemsets_lost", itemsets_lost, 1.0),
+            ("limits.terms_lost", terms_lost, 1.0),
+            ("limits.pair_error", pair_error, 2.0),
+            ("limits.query_error", query_error, f64::MAX),
+            ("limits.information_loss", information_loss, 1.0),
+            ("limits.joint_loss", joint_loss, 1.0),
+        ];
+        for (key, limit, most) in shares {
+            if limit.is_some_and(|limit| !(0.0..=most).contains(&limit)) {
+                let hint = "write a number from 0 on, as 0.1 for a tenth; shares end at 1, errors of pairs at 2";
+                return Err(Error::recipe(key, "is out of range", hint));
+            }
+        }
+        let probabilities =
+            [("limits.reidentification_risk", reidentification_risk), ("limits.knowledge_breach", knowledge_breach)];
+        for (key, limit) in probabilities {
+            if limit.is_some_and(|limit| !(limit > 0.0 && limit <= 1.0)) {
+                let hint = "write a probability above 0 and up to 1, as 0.2 for one in five";
+                return Err(Error::recipe(key, "is not a probability", hint));
+            }
+        }
+        Ok(Limits {
+            certain_disclosures: certain_disclosures.unwrap_or(0),
+            reidentification_risk: reidentification_risk.unwrap_or(1.0 / f64::from(k.max(1))),
+            risk_follows_k: reidentification_risk.is_none(),
+            advantage,
+            inference_gain,
+            belief_change,
+            dependency_rules,
+            knowledge_breach,
+            itemsets_lost,
+            terms_lost,
+            pair_error,
+            query_error,
+            information_loss,
+            joint_loss,
+        })
+    }
+}
+
+/// Whether disassociated data are to be stored as Parquet.
+impl OutputFormat {
+    /// The encoding of disassociated data.
+    pub fn is_parquet(self) -> bool {
+        self == OutputFormat::Parquet
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::method as registry;
 use crate::attack::dependency::Options;
 use crate::data::table::Role;
 use crate::error::{Error, Result};
@@ -19,39 +20,40 @@ use crate::read::rows::Declared;
 use crate::release::generalized::Associations;
 use crate::release::privacy_models::{Criterion, Distance};
 
-/// Rows that fit nowhere may be removed up to this share.
-const MOST_REMOVED: f64 = 0.05;
+/// Records that fit nowhere may be suppressed up to this share.
+const SUPPRESSION_LIMIT: f64 = 0.05;
+
+/// Where methods start that draw, and whose draws protect nobody.
+const SEED: u64 = 1;
 
 /// Rows of people: which columns there are, and what their classes must be like.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
-    /// Columns that others may know, and with which people can be found: they are generalised.
+    /// Quasi-identifiers: columns that others may know, and by which people can be singled out. They are generalised.
     pub quasi: Vec<String>,
-    /// Columns that nobody may learn about a person: published as they are, in classes.
+    /// Sensitive attributes: columns that nobody may learn about a person. They are published as they are, in equivalence classes.
     pub sensitive: Vec<String>,
-    /// Columns that name people: never published.
+    /// Direct identifiers: columns that name people. They are never published.
     pub identifier: Vec<String>,
-    /// Columns that neither help to find people nor are worth hiding: published as they are.
-    pub other: Vec<String>,
+    /// Insensitive attributes: they neither help to single out people nor need protection. They are published as they are.
+    pub insensitive: Vec<String>,
     /// The column with a list of terms of each person, if there is one: published in chunks, within the classes.
     pub set: Option<String>,
     /// Columns of numbers.
     pub numeric: Vec<String>,
     /// Texts that mean that there is no value, besides empty cells.
     pub missing: Vec<String>,
-    /// Columns and the file that says what generalises what in them; relative ones start at the folder of the recipe.
+    /// Columns and the files of their hierarchies of generalisation; relative ones start at the folder of the recipe.
     pub hierarchies: BTreeMap<String, String>,
-    /// How classes are made.
-    pub method: Option<Method>,
-    /// If quasi-identifiers and sensitive columns are to be published apart: break-merge or anatomy.
-    pub split: Option<Splitting>,
+    /// Of break-merge and association-hiding: how classes are made.
+    pub groups_by: Option<Method>,
     /// Whether the table is anonymous already: rows with the same quasi-identifiers are the groups of break-merge.
     pub as_is: bool,
     /// If rules from quasi-identifiers to sensitive values are to be hidden: from which confidence and support on.
     pub hide: Option<Associations>,
-    /// The greatest share of rows that may be removed.
-    pub most_removed: Option<f64>,
+    /// The suppression limit: the greatest share of records that may be suppressed.
+    pub suppression_limit: Option<f64>,
     /// For methods that draw.
     pub seed: Option<u64>,
     /// What every class must satisfy, besides the k of `[protect]`.
@@ -59,16 +61,14 @@ pub struct Written {
     /// What the adversary knows of how sensitive values go with quasi-identifiers.
     pub knowledge: Option<Knowledge>,
     /// How dependencies between the columns of the release are looked for.
-    pub dependencies: Dependencies,
-    /// The worst that is put up with; what is missing has no limit.
-    pub at_most: AtMost,
+    pub dependencies: Option<Dependencies>,
 }
 
 /// How dependencies between columns are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dependencies {
-    /// Who has a sensitive value with a probability above it is at risk.
+    /// A person who has a sensitive value with a probability above it is at risk.
     pub alpha: f64,
     /// How likely it may be that anything is reported where columns are independent.
     pub level: f64,
@@ -109,7 +109,7 @@ impl Splitting {
 }
 
 /// What every class must satisfy; each key is one more criterion.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Criteria {
     /// So many different sensitive values: at least 2.
@@ -128,26 +128,10 @@ pub struct Criteria {
     pub beta: Option<f64>,
     /// Whether beta-likeness bounds frequent values more tightly.
     pub enhanced: Option<bool>,
-    /// How far beliefs about two rows of a class may be apart, in bits, for someone who knows how values go together.
+    /// How far beliefs about two rows of a class may be apart, in bits, for an adversary who knows how values go together.
     pub background: Option<f64>,
     /// Of a split table: how likely all sensitive values of a person may be guessed, also if one of them is known.
     pub knowledge_breach: Option<f64>,
-}
-
-/// The worst that is put up with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AtMost {
-    /// The mean loss of a cell, removed rows counting as lost (GCP).
-    pub loss: Option<f64>,
-    /// The median relative error of counts.
-    pub query_error: Option<f64>,
-    /// How much beliefs about a person change on average by seeing the release, in bits.
-    pub privacy_loss: Option<f64>,
-    /// Of a split table: how far sensitive values together are from what their tables suggest, on average over rows.
-    pub joint_loss: Option<f64>,
-    /// How many rules between columns lead to a sensitive value with a probability above `table.dependencies.alpha`.
-    pub risks: Option<f64>,
 }
 
 /// What a recipe asks of a table, with nothing left open.
@@ -168,23 +152,21 @@ pub struct Table {
     pub hide: Option<Associations>,
     /// What every class must satisfy.
     pub criteria: Vec<Criterion>,
-    /// The greatest share of rows that may be removed.
-    pub most_removed: f64,
+    /// The greatest share of records that may be suppressed.
+    pub suppression_limit: f64,
     /// For methods that draw.
     pub seed: u64,
     /// What the adversary knows.
     pub knowledge: Knowledge,
     /// How dependencies are looked for.
     pub dependencies: Dependencies,
-    /// The worst that is put up with.
-    pub at_most: AtMost,
 }
 
 impl Table {
     /// What the methods are asked.
     pub fn params(&self) -> Params {
-        let Table { method, criteria, most_removed, seed, .. } = self.clone();
-        Params { method, criteria, most_removed, seed }
+        let Table { method, criteria, suppression_limit, seed, .. } = self.clone();
+        Params { method, criteria, most_removed: suppression_limit, seed }
     }
 
     /// Whether beliefs are part of what is asked.
@@ -193,9 +175,59 @@ impl Table {
     }
 }
 
-/// Fills in what is missing and refuses what has no meaning. Relative files start at `folder`. Keys in errors are those of the
-/// recipe.
-pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<u8>) -> Result<Table> {
+/// Fills in what is missing and refuses what has no meaning. Relative files start at `folder`.
+pub fn resolve(
+    written: &Written,
+    method: registry::Method,
+    k: u32,
+    folder: &Path,
+    list_separator: Option<u8>,
+) -> Result<Table> {
+    if written.quasi.is_empty() {
+        let problem = "names no column: there is nothing to generalise";
+        return Err(Error::recipe("table.quasi", problem, "name the columns that others may know of a person"));
+    }
+    let suppression_limit = written.suppression_limit.unwrap_or(SUPPRESSION_LIMIT);
+    if !(0.0..1.0).contains(&suppression_limit) {
+        return Err(Error::recipe("table.suppression_limit", "is not a share from 0 to below 1", "for example 0.05"));
+    }
+    let split = method.splitting();
+    let hide = (method == registry::Method::AssociationHiding).then(|| written.hide.unwrap_or_default());
+    check_split(written, split)?;
+    let criteria = criteria(&written.criteria, k)?;
+    check_hide(written, hide, &criteria)?;
+    if written.sensitive.is_empty()
+        && let Some(criterion) = criteria.iter().find(|criterion| criterion.needs_sensitive())
+    {
+        let problem = format!("names no column, but classes must have {}", criterion.text());
+        return Err(Error::recipe("table.sensitive", problem, "name the sensitive column, or drop the criterion"));
+    }
+    let mut knowledge = written.knowledge.clone().unwrap_or_default();
+    if let Estimator::File(path) = &mut knowledge.estimator {
+        *path = folder.join(PathBuf::from(&*path));
+    }
+    let dependencies = written.dependencies.unwrap_or_default();
+    let Dependencies { alpha, level } = dependencies;
+    for (key, share) in [("table.dependencies.alpha", alpha), ("table.dependencies.level", level)] {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(Error::recipe(key, "must be from 0 to 1", "for example 0.05"));
+        }
+    }
+    Ok(Table {
+        declared: declared(written, folder, list_separator),
+        method: method.classes().or(written.groups_by).unwrap_or_default(),
+        split,
+        as_is: written.as_is,
+        hide,
+        criteria,
+        suppression_limit,
+        seed: seed(written, split)?,
+        knowledge,
+        dependencies,
+    })
+}
+
+fn declared(written: &Written, folder: &Path, list_separator: Option<u8>) -> Declared {
     let role = |names: &[String], role: Role| -> Vec<(String, Role)> {
         names.iter().map(|name| (name.clone(), role)).collect()
     };
@@ -203,92 +235,39 @@ pub fn resolve(written: &Written, k: u32, folder: &Path, list_separator: Option<
         role(&written.quasi, Role::Quasi),
         role(&written.sensitive, Role::Sensitive),
         role(&written.identifier, Role::Identifier),
-        role(&written.other, Role::Other),
+        role(&written.insensitive, Role::Other),
         role(written.set.as_slice(), Role::Set),
-    ]
-    .concat();
-    if written.quasi.is_empty() {
-        let problem = "names no column: there is nothing to generalise";
-        return Err(Error::recipe("table.quasi", problem, "name the columns that others may know of a person"));
-    }
-    let most_removed = written.most_removed.unwrap_or(MOST_REMOVED);
-    if !(0.0..1.0).contains(&most_removed) {
-        return Err(Error::recipe("table.most_removed", "is not a share from 0 to below 1", "for example 0.05"));
-    }
+    ];
     let hierarchies = written.hierarchies.iter().map(|(column, file)| (column.clone(), folder.join(file))).collect();
-    let mut knowledge = written.knowledge.clone().unwrap_or_default();
-    if let Estimator::File(path) = &mut knowledge.estimator {
-        *path = folder.join(PathBuf::from(&*path));
+    Declared {
+        roles: roles.concat(),
+        rest: None,
+        numeric: written.numeric.clone(),
+        missing: written.missing.clone(),
+        hierarchies,
+        list_separator,
     }
-    let table = Table {
-        declared: Declared {
-            roles,
-            rest: None,
-            numeric: written.numeric.clone(),
-            missing: written.missing.clone(),
-            hierarchies,
-            list_separator,
-        },
-        method: written.method.unwrap_or_default(),
-        split: written.split,
-        as_is: written.as_is,
-        hide: written.hide,
-        criteria: criteria(&written.criteria, k)?,
-        most_removed,
-        // What Anatomy draws is what protects: nobody may guess it.
-        seed: written.seed.unwrap_or_else(|| if written.split == Some(Splitting::Anatomy) { fresh_seed() } else { 1 }),
-        knowledge,
-        dependencies: written.dependencies,
-        at_most: written.at_most,
-    };
-    check_split(written)?;
-    check_hide(written, &table.criteria)?;
-    if written.sensitive.is_empty()
-        && let Some(criterion) = table.criteria.iter().find(|criterion| criterion.needs_sensitive())
-    {
-        let problem = format!("names no column, but classes must have {}", criterion.text());
-        return Err(Error::recipe("table.sensitive", problem, "name the sensitive column, or drop the criterion"));
-    }
-    for (key, limit) in [
-        ("table.at_most.loss", table.at_most.loss),
-        ("table.at_most.query_error", table.at_most.query_error),
-        ("table.at_most.privacy_loss", table.at_most.privacy_loss),
-        ("table.at_most.joint_loss", table.at_most.joint_loss),
-        ("table.at_most.risks", table.at_most.risks),
-    ] {
-        if limit.is_some_and(|limit| !(limit >= 0.0 && limit.is_finite())) {
-            return Err(Error::recipe(key, "must be 0 or more", "for example 0.1"));
-        }
-    }
-    let Dependencies { alpha, level } = table.dependencies;
-    for (key, share) in [("table.dependencies.alpha", alpha), ("table.dependencies.level", level)] {
-        if !(0.0..=1.0).contains(&share) {
-            return Err(Error::recipe(key, "must be from 0 to 1", "for example 0.05"));
-        }
-    }
-    if table.at_most.risks.is_some() && written.sensitive.is_empty() {
-        let problem = "is about sensitive columns, and there are none";
-        return Err(Error::recipe("table.at_most.risks", problem, "name them in table.sensitive, or remove the limit"));
-    }
-    Ok(table)
 }
 
-/// A seed that nobody can guess: every RandomState has keys from the system's generator.
-fn fresh_seed() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
+/// What Anatomy draws is what protects: nobody may guess it, so it comes from the system's generator.
+fn seed(written: &Written, split: Option<Splitting>) -> Result<u64> {
+    match (written.seed, split) {
+        (Some(seed), _) => Ok(seed),
+        (None, Some(Splitting::Anatomy)) => crate::protect::noise::fresh_seed(),
+        (None, _) => Ok(SEED),
+    }
 }
 
 /// Refuses what does not go with hiding rules.
-fn check_hide(written: &Written, criteria: &[Criterion]) -> Result<()> {
-    let Some(rules) = written.hide else { return Ok(()) };
-    if written.split.is_some() || written.set.is_some() {
-        let problem = "goes neither with a split table nor with a set-valued column";
-        return Err(Error::recipe("table.hide", problem, "remove one of them"));
+fn check_hide(written: &Written, hide: Option<Associations>, criteria: &[Criterion]) -> Result<()> {
+    let Some(rules) = hide else { return Ok(()) };
+    if written.set.is_some() {
+        let problem = "does not go with a set-valued column";
+        return Err(Error::recipe("protect.method", problem, "remove one of them"));
     }
     if let Some(criterion) = criteria.iter().find(|criterion| criterion.needs_sensitive()) {
         let problem = format!("generalises sensitive values: classes may then not have {}", criterion.text());
-        return Err(Error::recipe("table.hide", problem, "ask for k only"));
+        return Err(Error::recipe("protect.method", problem, "ask for k only"));
     }
     if written.sensitive.is_empty() {
         let problem = "names no column: there is nothing to hide";
@@ -296,33 +275,28 @@ fn check_hide(written: &Written, criteria: &[Criterion]) -> Result<()> {
     }
     rules.check(written.quasi.len()).map_err(|error| match error {
         Error::Recipe { key, problem, hint } => {
-            let key = match key {
+            let key = match &*key {
                 "confidence" => "table.hide.confidence",
                 "support" => "table.hide.support",
                 _ => "table.quasi",
             };
-            Error::Recipe { key, problem, hint }
+            Error::Recipe { key: key.into(), problem, hint }
         }
         other => other,
     })
 }
 
 /// Refuses what does not go with how a table is published.
-fn check_split(written: &Written) -> Result<()> {
-    let refuse = |key, problem: &str, hint: &str| Err(Error::recipe(key, problem, hint));
-    let Some(split) = written.split else {
-        if written.at_most.joint_loss.is_some() {
-            let hint = "choose break-merge or anatomy, or remove it";
-            return refuse("table.at_most.joint_loss", "is for split tables", hint);
-        }
-        return match (written.criteria.knowledge_breach.is_some(), written.as_is) {
-            (true, _) => refuse(
+fn check_split(written: &Written, split: Option<Splitting>) -> Result<()> {
+    let refuse = |key: &'static str, problem: &str, hint: &str| Err(Error::recipe(key, problem, hint));
+    let Some(split) = split else {
+        return match written.criteria.knowledge_breach.is_some() {
+            true => refuse(
                 "table.criteria.knowledge_breach",
                 "is for split tables: elsewhere the sensitive values of a row stand side by side",
                 "choose break-merge or anatomy, or remove it",
             ),
-            (_, true) => refuse("table.as_is", "is for break-merge", "choose break-merge, or remove it"),
-            _ => Ok(()),
+            false => Ok(()),
         };
     };
     let apart = "declare them as quasi-identifiers, as sensitive (each then gets a table of its own), or as identifiers, which \
@@ -333,18 +307,13 @@ fn check_split(written: &Written) -> Result<()> {
             "names no column: there is nothing to publish apart",
             "name the columns that nobody may learn about a person",
         ),
-        () if !written.other.is_empty() => refuse(
-            "table.other",
-            "columns that are neither quasi-identifiers nor sensitive may tell which of those belong together",
+        () if !written.insensitive.is_empty() => refuse(
+            "table.insensitive",
+            "columns that are neither quasi-identifiers nor sensitive may disclose which of those belong together",
             apart,
         ),
-        () if written.at_most.privacy_loss.is_some() => refuse(
-            "table.at_most.privacy_loss",
-            "is not measured of split tables",
-            "limit table.criteria.knowledge_breach instead",
-        ),
         () if written.set.is_some() => refuse("table.set", "cannot be part of a split table", apart),
-        () if split == Splitting::BreakMerge && written.as_is && written.method.is_some() => {
+        () if split == Splitting::BreakMerge && written.as_is && written.groups_by.is_some() => {
             refuse("table.as_is", "leaves nothing to do for a method that makes classes", "give one of the two")
         }
         () if written.as_is && written.criteria.background.is_some() => refuse(
@@ -352,9 +321,6 @@ fn check_split(written: &Written) -> Result<()> {
             "is not looked at where rows are groups as they are",
             "remove it, or let a method make the groups",
         ),
-        () if split == Splitting::Anatomy && (written.method.is_some() || written.as_is) => {
-            refuse("table.method", "anatomy makes its own groups", "remove the method, or choose break-merge")
-        }
         () if split == Splitting::Anatomy && written.criteria.l.is_none() => refuse(
             "table.criteria.l",
             "is needed: anatomy makes groups of l different sensitive values",
@@ -367,7 +333,7 @@ fn check_split(written: &Written) -> Result<()> {
     }
 }
 
-/// The criteria, in the order in which they are told.
+/// The criteria, in the order in which they are published.
 fn criteria(written: &Criteria, k: u32) -> Result<Vec<Criterion>> {
     let &Criteria { l, entropy_l, recursive, alpha, t, distance, beta, enhanced, background, knowledge_breach } =
         written;
@@ -395,7 +361,7 @@ fn criteria(written: &Criteria, k: u32) -> Result<Vec<Criterion>> {
     for (key, criterion) in all {
         let Some(criterion) = criterion else { continue };
         criterion.check().map_err(|error| match error {
-            Error::Recipe { problem, hint, .. } => Error::Recipe { key, problem, hint },
+            Error::Recipe { problem, hint, .. } => Error::Recipe { key: key.into(), problem, hint },
             other => other,
         })?;
         criteria.push(criterion);

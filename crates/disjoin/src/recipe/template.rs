@@ -1,11 +1,11 @@
 //! A first recipe, with a comment for every key, for people to change.
 //!
-//! Checked by: tests/it/recipes.rs: it is read back, and is what it says the defaults are
+//! Checked by: tests/it/recipes.rs: it is read back, and has the defaults that it shows
 
-use std::fmt::Write as _;
+use crate::protect::disassociation::Params;
 
-use super::resolve::default_max_cluster;
-use crate::protect::disassociation::Grouping;
+/// The recipe, with names in braces where answers go.
+const TEXT: &str = include_str!("template.toml");
 
 /// What was asked before a recipe is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub struct Answers {
     pub file: String,
     /// The column with the list of terms, if the data is a table.
     pub column: Option<String>,
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
-    /// How many terms an adversary may know.
+    /// How many terms of background knowledge an adversary has.
     pub m: u32,
     /// Terms that are never to be linked with others.
     pub sensitive: Vec<String>,
@@ -39,114 +39,29 @@ pub fn template(answers: &Answers) -> String {
             format!("sensitive = [{}]", list.join(", "))
         }
     };
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write!(
-        text,
-        "\
-# What disjoin does with this data: disjoin run THIS_FILE
-# Lines that begin with # are remarks; a value after # is the default.
+    let values = [
+        ("{file}", quoted(file)),
+        ("{column}", column),
+        ("{k}", k.to_string()),
+        ("{m}", m.to_string()),
+        ("{max_cluster}", Params::new(*k, *m).max_cluster.to_string()),
+        ("{sensitive}", sensitive),
+        ("{risk}", (1.0 / f64::from((*k).max(1))).to_string()),
+        ("{folder}", quoted(folder)),
+    ];
+    filled(TEXT, &values)
+}
 
-[input]
-# Relative paths start at the folder of this file.
-file = {file}
-# The column (or JSON field) that holds each person's list of terms; needed if the data is a table.
-{column}
-# Only where the file's name and content do not say it: basket, spmf, long, csv, jsonl, parquet
-# format = \"csv\"
-# separator = \",\"
-# In the format long, whose row it is, and the term:
-# id_column = \"patient\"
-# item_column = \"diagnosis\"
-# What stands between the terms inside a list column:
-# list_separator = \";\"
-
-[protect]
-# disassociation keeps all terms and cuts links. Others recode terms: apriori, lra or vpa (with hierarchy = \"tree.csv\" or fanout = 10),
-# coat or pcta (with privacy = \"privacy.txt\"), suppression, suppression-partial; most of the keys below are not theirs.
-# privbasis or diffpart add noise (with epsilon = 1 in [protect.noise]); none of the keys below is theirs.
-# method = \"disassociation\"
-# Everybody hides in a crowd of k ...
-k = {k}
-# ... from somebody who knows up to m terms of a person.
-m = {m}
-# layered: terms that many share are published together, the others in small groups of records that are alike;
-# paper: groups by the most frequent terms.
-# grouping = \"layered\"
-# Groups stay below this size: larger ones keep more of rare terms, smaller ones more of what goes together.
-# max_cluster = {max_cluster}
-# algorithm-aware: also against somebody who knows how groups are cut; published: only against somebody who does not.
-promise = \"algorithm-aware\"
-# Whether groups may share chunks, so that rare terms keep their counts.
-# refine = true
-# Terms that are never to be linked with others, and with which probability (1/L) at most:
-{sensitive}
-# l_diversity = 5
-
-# If each row is a person with several columns, say what each column is for (remove the first # of these lines):
-# [table]
-# # Others may know it, so it is generalised; nobody may learn it; it names people; neither.
-# quasi = [\"age\", \"sex\", \"region\"]
-# sensitive = [\"disease\"]
-# identifier = [\"name\"]
-# other = [\"ward\"]
-# # A list of terms of each person, cut into chunks inside the classes:
-# set = \"diagnoses\"
-# numeric = [\"age\"]
-# hierarchies = {{ region = \"region.csv\" }}
-# method = \"least-loss\"
-# most_removed = 0.05
-# # What every class must satisfy besides k: l, entropy_l, recursive, alpha, t, beta, background
-# [table.criteria]
-# beta = 2.0
-# [table.at_most]
-# loss = 0.3
-
-[attack]
-# What is tried against the release before anybody else does.
-run = [\"cover\", \"closure\", \"worlds\", \"reassociate\", \"identity\"]
-# How many certain statements are put up with, and how likely a row may be a person's (default: 1/k).
-most_certain = 0
-# most_likely = {likely}
-# Methods that recode terms have other attacks, in place of the keys above: what words mean tells which terms of a group were not in
-# a record. Words are known from a file that disjoin corpus build wrote, or from counts = \"counts.csv\", or from the release itself.
-#     corpus = \"words.corpus\"
-#     eliminate = [\"random\", \"largest\", \"threshold\", \"weighted\", \"group\", \"redistribution\", \"calibrated\"]
-# How many items beside a group count (all if it is missing), and how many of its records are looked at:
-#     context = 5
-#     rows = 500
-# How much more often than blind guesses they may be right:
-#     most_beyond_blind = 0.1
-
-[measure]
-# How many of the most frequent itemsets to compare, how many random ones to count.
-# top = 1000
-# queries = 200
-# seed = 1
-
-[measure.at_most]
-# The worst that is put up with. Remove the # to set a limit.
-# itemsets_lost = 0.2
-# terms_lost = 0.2
-# pair_error = 0.5
-# query_error = 0.5
-
-[repair]
-# How often what attacks broke is mended at most.
-rounds = 3
-# Groups of recoded terms are mended where attacks are right too often (most_beyond_blind; 0 if it is missing). NCP, the loss by generalising,
-# may become so many times what it was:
-#     limit = 1.5
-
-[output]
-folder = {folder}
-# jsonl, or parquet for large data
-# format = \"jsonl\"
-",
-        file = quoted(file),
-        folder = quoted(folder),
-        max_cluster = default_max_cluster(*k, Grouping::Layered),
-        likely = 1.0 / f64::from((*k).max(1)),
-    );
-    text
+/// The text with values in place of their names. Values are not looked into: a file may be called `{k}`.
+fn filled(text: &str, values: &[(&str, String)]) -> String {
+    let (mut all, mut rest) = (String::new(), text);
+    while let Some((before, _)) = rest.split_once('{') {
+        let (_, from_brace) = rest.split_at(before.len());
+        all.push_str(before);
+        let named = values.iter().find_map(|(name, value)| Some((value.as_str(), from_brace.strip_prefix(name)?)));
+        let (value, behind) = named.unwrap_or(("{", from_brace.get(1..).unwrap_or_default()));
+        all.push_str(value);
+        rest = behind;
+    }
+    all + rest
 }

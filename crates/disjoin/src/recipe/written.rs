@@ -1,16 +1,16 @@
 //! recipe.toml as it is written: every key may be missing, none may be unknown.
 //!
 //! Promises:   an error names the key, its line and what to write instead; it never repeats a value, for the list of sensitive
-//!             terms says what somebody wants to hide
+//!             terms shows what somebody wants to protect
 //! Checked by: tests/it/recipes.rs
 
 use std::ops::Range;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
-use super::{OutputFormat, noise, recoding, table};
+use super::{Method, OutputFormat, noise, table};
 use crate::attack::semantic;
 use crate::attack::summary::Choice;
 use crate::error::{Error, Place, Result};
@@ -19,7 +19,7 @@ use crate::protect::recoding::CostRule;
 use crate::read::Format;
 
 /// A recipe as written.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
     /// What to read.
@@ -28,30 +28,35 @@ pub struct Written {
     pub protect: Protect,
     /// If it is a table of people: its columns, and what their classes must be like.
     pub table: Option<table::Written>,
-    /// What to try against it, and what is put up with.
+    /// What to try against it.
     pub attack: Attack,
-    /// What it must still be good for.
+    /// What to compare with the original.
     pub measure: Measure,
-    /// How often to mend what attacks broke.
+    /// What attacks and measures may find: the thresholds that decide.
+    pub limits: Limits,
+    /// How often to repair what attacks broke.
     pub repair: Repair,
     /// Where it goes.
     pub output: Output,
+    /// Keys that were written by names of former versions, with what they are called now.
+    #[serde(skip)]
+    pub old_keys: Vec<(&'static str, &'static str)>,
 }
 
 /// What to read.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Input {
     /// The file; relative ones start at the folder of the recipe.
     pub file: Option<String>,
-    /// The format, where the file's name and content do not say it: basket, spmf, long, csv, jsonl or parquet.
+    /// The format, where the file's name and content do not show it: basket, spmf, long, csv, jsonl or parquet.
     #[schemars(with = "Option<String>")]
     pub format: Option<Format>,
     /// What stands between fields: one character, or "tab" or "space".
     pub separator: Option<String>,
     /// The column (or JSON field) that holds each person's list of terms.
     pub column: Option<String>,
-    /// The column that says whose row it is, in the format long.
+    /// The column of the record's id, in the format long.
     pub id_column: Option<String>,
     /// The column of terms, in the format long.
     pub item_column: Option<String>,
@@ -62,14 +67,14 @@ pub struct Input {
 }
 
 /// How to protect it.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protect {
-    /// The method: disassociation if it is missing.
+    /// The method: disassociation if it is missing, least-loss for a table.
     pub method: Option<Method>,
-    /// The size of the crowd that everybody must hide in: at least 2.
+    /// How many records or people cannot be told apart: at least 2.
     pub k: Option<u32>,
-    /// How many terms of a person an adversary may know: at least 1.
+    /// How many terms of background knowledge an adversary has: at least 1.
     pub m: Option<u32>,
     /// How records are brought together: layered or paper.
     #[schemars(with = "Option<String>")]
@@ -88,22 +93,22 @@ pub struct Protect {
     #[schemars(with = "Option<String>")]
     pub diversity_rule: Option<DiversityRule>,
     /// A file of utility sets, one a line. Disassociation: terms whose links with each other matter most. coat and pcta: terms
-    /// that may stand in for each other, each in one set at most; all may if the key is missing.
+    /// that may be generalised together, each in no more than one set; all may if the key is missing.
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
-    /// apriori, lra and vpa: a file that says what generalises what.
+    /// apriori, lra and vpa: a file with the hierarchy of generalisation.
     pub hierarchy: Option<String>,
     /// apriori, lra and vpa: make a hierarchy instead, with so many children a node, over the sorted terms.
     pub fanout: Option<usize>,
-    /// apriori, lra and vpa: what a way to mend a set costs: increment, alone or count.
+    /// apriori, lra and vpa: what a generalisation costs: increment, alone or count.
     #[schemars(with = "Option<String>")]
     pub cost: Option<CostRule>,
     /// lra: the least number of records of a block; 1000 k if it is missing.
     pub block: Option<usize>,
     /// vpa: in how many parts the terms are looked at first; 4 if it is missing.
     pub parts: Option<usize>,
-    /// coat and pcta: a file of privacy constraints, one a line: terms that somebody may know of a person.
+    /// coat and pcta: a file of privacy constraints, one a line: terms that an adversary may know of a person.
     pub privacy: Option<String>,
     /// coat and pcta: whether constraints are protected as a whole only, and not their parts.
     pub whole_constraints: Option<bool>,
@@ -111,73 +116,33 @@ pub struct Protect {
     pub max_suppressed: Option<f64>,
     /// coat and pcta: whether to suppress more than that where it must be.
     pub force: Option<bool>,
+    /// The algorithm as in the paper, with its gaps: promises nothing, for experiments only.
+    pub paper_literal: bool,
     /// diffpart and privbasis: how noise is added.
     pub noise: Option<noise::Written>,
 }
 
-/// A method of protection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// k^m-anonymity without losing a term.
-    Disassociation,
-    /// k^m-anonymity by generalisation along a hierarchy.
-    Apriori,
-    /// The same in blocks of similar records, each by itself.
-    Lra,
-    /// The same, first in parts of the terms.
-    Vpa,
-    /// k^m-anonymity by taking terms out of all records.
-    Suppression,
-    /// k^m-anonymity by taking terms out of single records.
-    SuppressionPartial,
-    /// Privacy constraints by generalising the rarest term with what costs least.
-    Coat,
-    /// Privacy constraints by the cheapest generalisation of any of their terms.
-    Pcta,
-    /// Differential privacy: a bag of records that nobody has.
-    Diffpart,
-    /// Differential privacy: the most frequent itemsets with noisy supports.
-    Privbasis,
-}
-
-impl Method {
-    /// The same among those that recode terms, if it is one.
-    pub(super) fn recoding(self) -> Option<recoding::Method> {
-        match self {
-            Method::Disassociation | Method::Diffpart | Method::Privbasis => None,
-            Method::Apriori => Some(recoding::Method::Apriori),
-            Method::Lra => Some(recoding::Method::Lra),
-            Method::Vpa => Some(recoding::Method::Vpa),
-            Method::Suppression => Some(recoding::Method::Suppression),
-            Method::SuppressionPartial => Some(recoding::Method::SuppressionPartial),
-            Method::Coat => Some(recoding::Method::Coat),
-            Method::Pcta => Some(recoding::Method::Pcta),
-        }
-    }
-
-    /// The same among those that add noise, if it is one.
-    pub(super) fn noise(self) -> Option<noise::Method> {
-        match self {
-            Method::Diffpart => Some(noise::Method::Diffpart),
-            Method::Privbasis => Some(noise::Method::Privbasis),
-            _ => None,
-        }
-    }
-}
-
 /// A promise that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Promised {
-    /// Only against somebody who does not know how the release was made.
+    /// Only against an adversary who does not use knowledge of the algorithm.
     Published,
-    /// Also against somebody who knows how groups are cut into chunks.
+    /// Also against an adversary who knows the algorithm that cuts groups into chunks (minimality attack).
     AlgorithmAware,
 }
 
+impl From<Promised> for crate::release::Promise {
+    fn from(asked: Promised) -> Self {
+        match asked {
+            Promised::Published => crate::release::Promise::Published,
+            Promised::AlgorithmAware => crate::release::Promise::AlgorithmAware,
+        }
+    }
+}
+
 /// What to try against it.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Attack {
     /// The attacks: cover, closure, worlds, reassociate, identity.
@@ -185,21 +150,17 @@ pub struct Attack {
     pub run: Option<Vec<Choice>>,
     /// How long worlds searches for each set of terms before it is left open.
     pub steps: Option<u64>,
-    /// How many certain statements are put up with.
-    pub most_certain: Option<u64>,
-    /// How likely a row may be a person's at most: a probability; 1/k if it is missing.
-    pub most_likely: Option<f64>,
-    /// Recoded sets: what words mean, a file that disjoin corpus build wrote. Without it, counts and vectors the release itself
-    /// tells what goes together.
+    /// Recoded sets: knowledge of a semantic attack, a file of disjoin corpus build. Without it, counts and vectors,
+    /// co-occurrence in the release itself is used.
     pub corpus: Option<String>,
-    /// Recoded sets: what words mean, a table first,second,count of how often items are met, alone and together.
+    /// Recoded sets: knowledge of a semantic attack, a table first,second,count of how often items are met, alone and together.
     pub counts: Option<String>,
-    /// Recoded sets: what words mean, static vectors as wordllama's wheel has them.
+    /// Recoded sets: knowledge of a semantic attack, static vectors as wordllama's wheel has them.
     pub vectors: Option<String>,
     /// Recoded sets: the tokenizer's JSON, where it is not beside the vectors.
     pub tokenizer: Option<String>,
-    /// Recoded sets: the attacks: random, largest, threshold, weighted, group, redistribution, calibrated. All if it is missing, and
-    /// none if it is [].
+    /// Recoded sets: the semantic attacks: random, largest, threshold, weighted, group, redistribution, calibrated. All if it
+    /// is missing, and none if it is [].
     #[schemars(with = "Option<Vec<String>>")]
     pub eliminate: Option<Vec<semantic::Method>>,
     /// Recoded sets: how many items beside a generalised one count, the rarest first; all if it is missing.
@@ -208,54 +169,67 @@ pub struct Attack {
     pub rows: Option<u32>,
     /// Recoded sets: where the randomness of attacks starts.
     pub seed: Option<u64>,
-    /// Recoded sets: by how much more often than blindly an attack may be right: a difference of shares, from 0 to 1. No limit if it
-    /// is missing.
-    pub most_beyond_blind: Option<f64>,
 }
 
 /// What it must still be good for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// How many of the most frequent itemsets to compare.
     pub top: Option<usize>,
-    /// How many reconstructions to average at most.
+    /// The limit on the number of reconstructions to average.
     pub reconstructions: Option<u64>,
     /// How many random itemsets to count.
     pub queries: Option<usize>,
     /// Where randomness starts.
     pub seed: Option<u64>,
-    /// The worst that is put up with; what is missing has no limit.
-    pub at_most: AtMost,
 }
 
-/// The worst utility that is put up with, each a share between 0 and 1 or a relative error between 0 and 2.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+/// The highest values that are accepted. What is missing has no limit, but for the first two and what the claim promises.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct AtMost {
-    /// The share of the most frequent itemsets that are lost (tKd-e).
+pub struct Limits {
+    /// Disassociation, split tables: certain disclosures; 0 if it is missing.
+    pub certain_disclosures: Option<u64>,
+    /// Disassociation: the re-identification (prosecutor) risk, a probability; 1/k if it is missing.
+    pub reidentification_risk: Option<f64>,
+    /// Recoded sets: the advantage of a semantic attack over the baseline, a difference of shares from 0 to 1.
+    pub advantage: Option<f64>,
+    /// Tables: the inference gain over the prior, in bits a person (lower end of the 95 % interval).
+    pub inference_gain: Option<f64>,
+    /// Tables: how much beliefs about a person change on average by seeing the release, in bits.
+    pub belief_change: Option<f64>,
+    /// Tables: rules between columns that lead to a sensitive value with a probability above `table.dependencies.alpha`.
+    pub dependency_rules: Option<u64>,
+    /// Split tables: the probability that all sensitive values of a person are guessed; what the claim promises if it is missing.
+    pub knowledge_breach: Option<f64>,
+    /// Sets: the share of the most frequent itemsets that are lost (tKd-e).
     pub itemsets_lost: Option<f64>,
-    /// The share of terms that no chunk shows (tlost).
+    /// Sets: the share of terms that no chunk shows (tlost).
     pub terms_lost: Option<f64>,
-    /// The relative error of supports of pairs of the twenty most frequent terms (re-e).
+    /// Sets: the relative error of supports of pairs of the twenty most frequent terms (re-e).
     pub pair_error: Option<f64>,
-    /// The median relative error of counts of random itemsets.
+    /// The median relative error of counting queries.
     pub query_error: Option<f64>,
+    /// Tables: the mean information loss of a cell, suppressed records counting as lost (GCP).
+    pub information_loss: Option<f64>,
+    /// Split tables: how far sensitive values together are from what their tables suggest, on average over rows.
+    pub joint_loss: Option<f64>,
 }
 
-/// How often to mend.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+/// How often to repair.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Repair {
-    /// Rounds at most; 0 never mends.
+    /// The limit on the number of rounds; 0 never repairs.
     pub rounds: Option<u32>,
-    /// Recoded sets: where an attack by what words mean is right too often, groups are mended, and NCP may become so many
-    /// times what it was: 1 or more. Without it they are not mended.
+    /// Recoded sets: where the advantage of a semantic attack is above its limit, groups are repaired, and NCP may grow to this
+    /// many times what it was: 1 or more. Without it they are not repaired.
     pub limit: Option<f64>,
 }
 
 /// Where it goes.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Output {
     /// The folder of the package; relative ones start at the folder of the recipe.
@@ -271,15 +245,129 @@ pub fn schema() -> serde_json::Value {
 
 /// Reads the text of a recipe; `file` is its name in messages.
 pub fn parse(text: &str, file: &str) -> Result<Written> {
+    let old = old_keys(text);
+    if !old.is_empty() {
+        refuse_both(text, file, &old)?;
+        let moved = moved(text, &old).ok_or_else(|| Error::input(Place::file(file), "is not TOML"))?;
+        let mut written: Written = toml::Value::Table(moved)
+            .try_into()
+            .map_err(|error: toml::de::Error| explain(error.message(), text, None, Place::file(file)))?;
+        written.old_keys = old;
+        return Ok(written);
+    }
     toml::from_str(text).map_err(|error| {
         let place = error.span().map_or_else(|| Place::file(file), |span| Place::line(file, line_of(text, &span)));
         explain(error.message(), text, error.span(), place)
     })
 }
 
+/// Keys that had other names, with what they are called now.
+const OLD: [(&str, &str); 16] = [
+    ("attack.most_certain", "limits.certain_disclosures"),
+    ("attack.most_likely", "limits.reidentification_risk"),
+    ("attack.most_beyond_blind", "limits.advantage"),
+    ("measure.at_most.itemsets_lost", "limits.itemsets_lost"),
+    ("measure.at_most.terms_lost", "limits.terms_lost"),
+    ("measure.at_most.pair_error", "limits.pair_error"),
+    ("measure.at_most.query_error", "limits.query_error"),
+    ("table.at_most.loss", "limits.information_loss"),
+    ("table.at_most.query_error", "limits.query_error"),
+    ("table.at_most.privacy_loss", "limits.belief_change"),
+    ("table.at_most.joint_loss", "limits.joint_loss"),
+    ("table.at_most.risks", "limits.dependency_rules"),
+    ("table.other", "table.insensitive"),
+    ("table.most_removed", "table.suppression_limit"),
+    ("table.split", "protect.method"),
+    ("table.method", "protect.method"),
+];
+
+/// What stands under a key, if anything does.
+fn at<'a>(document: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+    let value = document.get(first)?;
+    rest.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| value.get(part))
+}
+
+/// A key that is written by both of its names would be read by one of them.
+fn refuse_both(text: &str, file: &str, old: &[(&str, &str)]) -> Result<()> {
+    let document: toml::Table = text.parse().unwrap_or_default();
+    for (old, now) in old {
+        // Tables were protected by a method of their own, and sets inside them by disassociation.
+        let is_idle = |value: &toml::Value| *now == "protect.method" && value.as_str() == Some("disassociation");
+        if at(&document, now).is_some_and(|value| !is_idle(value)) {
+            let problem = format!("{old} is now called {now}, and both are written");
+            return Err(Error::input(place_of(text, file, old), problem).with_hint(format!("remove {old}")));
+        }
+    }
+    Ok(())
+}
+
+/// Which of them a recipe has.
+fn old_keys(text: &str) -> Vec<(&'static str, &'static str)> {
+    let Ok(document) = text.parse::<toml::Table>() else { return Vec::new() };
+    let has = |key: &str| at(&document, key).is_some();
+    let splits = has("table.split") || has("table.hide");
+    let is_old = |(old, _): &(&str, &str)| has(old);
+    let now = |(old, now)| if old == "table.method" && splits { (old, "table.groups_by") } else { (old, now) };
+    OLD.into_iter().filter(is_old).map(now).collect()
+}
+
+/// The recipe with its old keys under their new names.
+fn moved(text: &str, old: &[(&str, &str)]) -> Option<toml::Table> {
+    let mut document: toml::Table = text.parse().ok()?;
+    for (from, to) in old {
+        let mut parts: Vec<&str> = from.split('.').collect();
+        let name = parts.pop()?;
+        let table = parts.iter().try_fold(&mut document, |table, part| table.get_mut(*part)?.as_table_mut())?;
+        let mut value = table.remove(name)?;
+        // Counts were written as decimals, and are whole numbers now.
+        if *to == "limits.dependency_rules" {
+            value = value.as_float().map_or(value, |n| toml::Value::Integer(n as i64));
+        }
+        let mut parts: Vec<&str> = to.split('.').collect();
+        let name = parts.pop()?;
+        let mut table = &mut document;
+        for part in parts {
+            table = table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new())).as_table_mut()?;
+        }
+        table.insert(name.to_owned(), value);
+    }
+    for section in ["measure", "table"] {
+        let empty = |table: &toml::Value| table.as_table().is_some_and(toml::Table::is_empty);
+        if let Some(section) = document.get_mut(section).and_then(toml::Value::as_table_mut)
+            && section.get("at_most").is_some_and(empty)
+        {
+            section.remove("at_most");
+        }
+    }
+    Some(document)
+}
+
+/// The keys that were written, as `table.criteria.l`.
+pub fn given(written: &Written) -> Vec<String> {
+    fn add(prefix: &str, value: &serde_json::Value, keys: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                let dot = if prefix.is_empty() { "" } else { "." };
+                fields.iter().for_each(|(name, value)| add(&format!("{prefix}{dot}{name}"), value, keys));
+            }
+            serde_json::Value::Null => {}
+            // Switches that are off unless they are written.
+            serde_json::Value::Bool(false) if ["protect.paper_literal", "table.as_is"].contains(&prefix) => {}
+            serde_json::Value::Array(all) if all.is_empty() => {}
+            _ => keys.push(prefix.to_owned()),
+        }
+    }
+    let mut keys = Vec::new();
+    add("", &serde_json::to_value(written).unwrap_or_default(), &mut keys);
+    keys
+}
+
 /// Where a key such as `protect.k` stands; the table it would be in if it is missing.
 pub fn place_of(text: &str, file: &str, key: &str) -> Place {
     let Ok(document) = DeTable::parse(text) else { return Place::file(file) };
+    // It may stand there by its old name.
+    let key = old_keys(text).into_iter().find(|(_, now)| *now == key).map_or(key, |(old, _)| old);
     let (mut table, mut found) = (document.get_ref(), None);
     for part in key.split('.') {
         let Some((name, value)) = table.get_key_value(part) else { break };

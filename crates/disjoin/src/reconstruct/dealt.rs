@@ -1,13 +1,13 @@
-//! A table that could have been split into a release: the values of each group dealt to its rows by chance, column by column.
+//! A table that could have been split into a release: the values of each group assigned to its rows at random, column by column.
 //!
 //! Paper:      nadimpalli2014, the merge of Break-Merge: every combination of a group's values is possible
-//! Promises:   all ways to deal are equally likely, so that inside a group a column tells nothing of another; the table has the
-//!             rows, groups and counts of the release. The same for any number of threads
+//! Promises:   all assignments consistent with the release are equally likely, so that inside a group columns are independent;
+//!             the table has the rows, groups and counts of the release. The same for any number of threads
 //! Assumes:    counts that add up to the sizes of groups; others are refused
 //! Departs:    the natural join has a row for each combination; one draw has as many rows as there are people, so that
 //!             whoever counts in it is as unsure as with a table
 //! Cost:       linear in the rows, for each column
-//! Checked by: tests/it/survive.rs, against all ways to deal
+//! Checked by: tests/it/survive.rs, against all assignments
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ fn deal_column(values: &Values, rows_of: &[Vec<u32>], n_rows: usize, seed: u64, 
     let wrong = || {
         let place = Place::file("the release").in_column(&values.column);
         Error::input(place, "the counts of the groups do not add up to their sizes")
-            .with_hint("disjoin verify tells where")
+            .with_hint("disjoin verify shows where")
     };
     for line in &values.counts {
         let group = line.group as usize;

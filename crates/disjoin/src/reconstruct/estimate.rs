@@ -93,7 +93,10 @@ pub(crate) fn for_each_leaf<'m>(model: &'m Model, itemset: &[TermId], mut visit:
     let mut lists: Vec<&[Posting]> = itemset.iter().map(|&term| model.postings(term)).collect();
     let Some(rarest) = lists.iter().copied().min_by_key(|list| list.len()) else { return };
     let mut here = Vec::with_capacity(itemset.len());
-    'leaves: for posting in rarest {
+    'leaves: for (at, posting) in rarest.iter().enumerate() {
+        if at & 0x3f == 0 {
+            model.observer.check();
+        }
         here.clear();
         for list in &mut lists {
             *list = advance(list, posting.leaf);

@@ -30,6 +30,7 @@ pub(super) fn level_expectations(model: &Model, terms: &[TermId], candidates: &[
         let mut walk = Walk { model, here: vec![None; terms.len()], held: Vec::new(), work: Work::default() };
         for root in roots {
             for leaf in model.roots[root].0.clone() {
+                model.observer.check();
                 walk.leaf(leaf, &place, &tree, &mut sums);
             }
         }
@@ -46,6 +47,7 @@ pub(super) fn level_expectations(model: &Model, terms: &[TermId], candidates: &[
 fn add_whole(model: &Model, terms: &[TermId], candidates: &[Vec<u32>], sums: &mut [f64]) {
     let mut words = Vec::new();
     for bag in model.bags.iter().filter(|bag| is_large(bag)) {
+        model.observer.check();
         let domain: Vec<Option<usize>> = terms.iter().map(|t| bag.chunk.terms.binary_search(t).ok()).collect();
         for (set, sum) in candidates.iter().zip(&mut *sums) {
             let Some(places) = set.iter().map(|&term| domain[term as usize]).collect::<Option<Vec<usize>>>() else {

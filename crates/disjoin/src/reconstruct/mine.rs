@@ -57,6 +57,7 @@ pub fn top_expected(model: &Model, mining: &Mining<'_>) -> Result<Vec<Itemset<f6
     let worth = |search: &Search| terms.partition_point(|&term| search.may_grow(singles[term as usize]));
     let mut pairs: Vec<Candidate> = Vec::new();
     loop {
+        model.observer.check();
         search.terms = &terms[..n];
         pairs.extend(search.offer_pairs(&pair_expectations_since(model, search.terms, seen), seen));
         pairs.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -177,7 +178,7 @@ impl<'a> Search<'a> {
                 sets.truncate(width);
                 sets.sort_unstable_by(|a, b| a.0.cmp(&b.0));
             }
-            let candidates = self.candidates(&sets)?;
+            let candidates = self.candidates(model, &sets)?;
             if candidates.is_empty() {
                 break;
             }
@@ -204,6 +205,7 @@ impl<'a> Search<'a> {
             if open.is_empty() {
                 break;
             }
+            model.observer.check();
             let mut sets: Vec<Vec<u32>> = open.drain(..open.len().min(at_a_time)).map(|(set, _)| set).collect();
             sets.sort_unstable();
             let expected = level_expectations(model, self.terms, &sets);
@@ -219,11 +221,12 @@ impl<'a> Search<'a> {
     }
 
     /// Itemsets one longer than `sets`, ascending, all parts of which are among them; with the least support of the parts.
-    fn candidates(&self, sets: &[Candidate]) -> Result<Vec<Candidate>> {
+    fn candidates(&self, model: &Model, sets: &[Candidate]) -> Result<Vec<Candidate>> {
         let good: HashMap<&[u32], f64> = sets.iter().map(|(set, support)| (&set[..], *support)).collect();
         let mut candidates = Vec::new();
         for with_same_start in sets.chunk_by(|a, b| a.0[..a.0.len() - 1] == b.0[..b.0.len() - 1]) {
             for (i, (set, support)) in with_same_start.iter().enumerate() {
+                model.observer.check();
                 for (other, of_other) in &with_same_start[i + 1..] {
                     let mut joined = set.clone();
                     joined.push(other[other.len() - 1]);

@@ -18,6 +18,7 @@ use super::fit;
 use super::sample::{Multiplicity, MultiplicityLaw};
 use crate::data::TermId;
 use crate::error::{Error, Place, Result};
+use crate::observer::{Observer, Unobserved};
 use crate::release::occurrences::Occurrences;
 use crate::release::{Chunk, Disassociated, Node, Simple};
 
@@ -32,6 +33,8 @@ pub(crate) const TERM_CHUNK: u32 = u32::MAX;
 pub struct Model<'a> {
     pub(super) release: &'a Disassociated,
     pub(super) multiplicity: Multiplicity,
+    /// Who watches what is reckoned with it.
+    pub(crate) observer: &'a dyn Observer,
     /// The mean multiplicity of a term of a term chunk, as far as the release tells.
     told: f64,
     pub(crate) leaves: Vec<Leaf<'a>>,
@@ -154,13 +157,21 @@ pub(crate) struct Entry {
 impl<'a> Model<'a> {
     /// Lays a release out.
     pub fn new(release: &'a Disassociated) -> Result<Self> {
-        let part_of =
-            |roots: Range<usize>| Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len());
+        Self::watched(release, &Unobserved)
+    }
+
+    /// The same, watched: what is reckoned with the model can be stopped as well.
+    pub fn watched(release: &'a Disassociated, observer: &'a dyn Observer) -> Result<Self> {
+        let part_of = |roots: Range<usize>| {
+            observer.check();
+            Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len())
+        };
         let blocks = blocks_of(&release.roots);
         let parts: Vec<Part<'a>> = blocks.into_par_iter().with_max_len(1).map(part_of).collect::<Result<_>>()?;
         let mut model = Model {
             release,
             multiplicity: Multiplicity::default(),
+            observer,
             told: told_multiplicity(release),
             leaves: Vec::new(),
             bags: Vec::new(),
@@ -179,15 +190,19 @@ impl<'a> Model<'a> {
             let problem = "has more than 2^32 words of subrecords";
             return Err(Error::input(Place::file("the release"), problem).with_hint("split it, and ask its parts"));
         }
+        observer.check();
         model.index(&parts);
         model.masks.reserve_exact(n_words);
         model.owned.reserve_exact(parts.iter().map(|part| part.owned.len()).sum());
         model.entries.reserve_exact(parts.iter().map(|part| part.entries.len()).sum());
         model.occurrences.reserve_exact(parts.iter().map(|part| part.occurrences.len()).sum());
-        parts.into_iter().for_each(|part| model.append(part));
+        for part in parts {
+            observer.check();
+            model.append(part);
+        }
         let records: u64 = model.leaves.iter().map(Leaf::size).sum();
         if records != release.header.records {
-            let problem = format!("says {} records, but its clusters have {records}", release.header.records);
+            let problem = format!("declares {} records, but its clusters have {records}", release.header.records);
             return Err(Error::input(Place::file("the release"), problem).with_hint("run disjoin verify on it"));
         }
         Ok(model.with_multiplicity(Multiplicity::default()))
@@ -314,6 +329,7 @@ impl<'a> Model<'a> {
         self.postings = vec![Posting { leaf: 0, entry: 0 }; end];
         let (mut first_leaf, mut first_entry) = (0, 0);
         for part in parts {
+            self.observer.check();
             let mut start = 0;
             for (leaf, &end) in (first_leaf..).zip(&part.owned_ends) {
                 for owned in &part.owned[start..end] {

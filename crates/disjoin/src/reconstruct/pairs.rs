@@ -77,8 +77,12 @@ impl Asked {
     fn expectations(&self, model: &Model, multiplicity: Multiplicity) -> Vec<f64> {
         let n = self.partners.len();
         let of_run = |roots: &Range<usize>| {
+            model.observer.check();
             let mut sums = vec![0.0; n * n];
-            roots.clone().for_each(|root| self.add_root(model, root, multiplicity, &mut sums));
+            roots.clone().for_each(|root| {
+                model.observer.check();
+                self.add_root(model, root, multiplicity, &mut sums);
+            });
             sums
         };
         // A few runs a thread at a time, added in order: the result does not depend on the number of threads.

@@ -40,6 +40,12 @@ pub struct Sampling {
     pub fill_empty: bool,
 }
 
+impl Default for Sampling {
+    fn default() -> Self {
+        Sampling { seed: 1, fill_empty: true }
+    }
+}
+
 /// A dataset that the original may have been.
 #[derive(Debug, Clone, Default)]
 pub struct Reconstruction {
@@ -50,10 +56,12 @@ pub struct Reconstruction {
 }
 
 /// How often a term of a term chunk is taken to occur in its cluster; the release does not say for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Multiplicity {
     /// As often as all of them do on average, if the release tells how many occurrences its original has; else once.
     #[default]
+    #[serde(rename = "average", alias = "told")]
     Told,
     /// Once: what is certain.
     One,
@@ -136,6 +144,7 @@ fn draw(model: &Model, sampling: &Sampling, nth: u64, selection: Option<&Selecti
         .map_init(
             || Draw::new(model, stream(sampling.seed, &stage, 0), selection),
             |draw, block| {
+                model.observer.check();
                 draw.rng = stream(sampling.seed, &stage, block as u64);
                 let roots = block * BLOCK..model.roots.len().min((block + 1) * BLOCK);
                 roots.for_each(|root| draw.root(root, sampling.fill_empty));
@@ -145,6 +154,7 @@ fn draw(model: &Model, sampling: &Sampling, nth: u64, selection: Option<&Selecti
         .collect();
     let mut drawn = Reconstruction::default();
     for part in parts {
+        model.observer.check();
         drawn.records.append(&part.records);
         drawn.empty += part.empty;
     }
@@ -183,6 +193,7 @@ impl<'m> Selection<'m> {
             term_chunk_ends: Vec::new(),
         };
         for bag in &model.bags {
+            model.observer.check();
             let occurrences = &model.occurrences[bag.first..bag.first + bag.n_subrecords as usize];
             let has_any = bag.chunk.terms.iter().any(|&term| is_selected[term as usize]);
             for (bit, &i) in (0..).zip(occurrences).filter(|_| has_any) {

@@ -48,6 +48,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn grow(&mut self, first: usize, itemset: &[TermId], parts: &[Part]) {
+        self.mining.observer.check();
         let expected = self.expectations(parts, first);
         let candidates = (first..self.order.len()).zip(expected);
         let candidates: Vec<(usize, f64)> =
@@ -67,6 +68,7 @@ impl Search<'_> {
         }
         for (at, expected, terms) in grown {
             if self.may_grow(expected) {
+                self.mining.observer.check();
                 let parts = self.narrow(parts, self.order[at]);
                 self.grow(at + 1, &terms, &parts);
             }

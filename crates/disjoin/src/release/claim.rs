@@ -1,5 +1,6 @@
 //! What a release promises, against whom, and with which parameters: the file claim.json.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -11,11 +12,63 @@ use crate::error::{Error, Place, Result};
 /// The `format` of claim.json.
 pub const FORMAT: &str = "disjoin/claim";
 
-/// The version of claim.json that this crate writes, and the only one that it reads.
-pub const VERSION: u64 = 1;
+/// The version of claim.json that this crate writes. Version 1 differs in its words only, and is read as well.
+pub const VERSION: u64 = 2;
 
-/// The form of the data that a [`Claim`] speaks of.
-pub const FORM: &str = "disassociated";
+/// A form of release: what its data look like, and what can be promised about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Sets of terms, cut into chunks.
+    Disassociated,
+    /// A table in equivalence classes.
+    #[serde(rename = "generalized")]
+    Classes,
+    /// Quasi-identifiers and sensitive columns in tables of their own.
+    Split,
+    /// Records of terms and groups of terms.
+    Recoded,
+    /// Counts with noise.
+    Noisy,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Form; 5] = [Form::Disassociated, Form::Classes, Form::Split, Form::Recoded, Form::Noisy];
+
+    /// What a reader calls data of this form.
+    pub fn text(self) -> &'static str {
+        match self {
+            Form::Disassociated => "a disassociated dataset",
+            Form::Classes => "a generalised table",
+            Form::Split => "a split table",
+            Form::Recoded => "recoded transactions",
+            Form::Noisy => "a noisy release",
+        }
+    }
+
+    /// Its name in claims.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Disassociated => "disassociated",
+            Form::Classes => "generalized",
+            Form::Split => "split",
+            Form::Recoded => "recoded",
+            Form::Noisy => "noisy",
+        }
+    }
+}
+
+/// What a claim holds about the data of its form, besides what all claims hold.
+pub trait Body: Serialize + DeserializeOwned {
+    /// The form.
+    const FORM: Form;
+
+    /// What is wrong with it, whatever the data are; nothing if it can be used.
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+}
 
 /// A reading of the guarantee: which possible originals count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +84,15 @@ pub enum Promise {
 }
 
 impl Promise {
+    /// Its name, as recipes write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Promise::None => "none",
+            Promise::Published => "published",
+            Promise::AlgorithmAware => "algorithm-aware",
+        }
+    }
+
     /// The promise in plain words.
     pub fn text(self, k: u32, m: u32) -> String {
         match self {
@@ -53,49 +115,77 @@ impl Promise {
         match self {
             Promise::None => "nobody".into(),
             Promise::Published => format!(
-                "Someone who knows at most {m} terms of a person's record, no term that the record lacks, and who \
-                 reads what is published without also reckoning back through the algorithm that made it."
+                "An adversary with at most {m} terms of background knowledge about a person's record and no knowledge \
+                 of terms that the record lacks, who reads what is published without using knowledge of the algorithm \
+                 that made it (no minimality attack)."
             ),
             Promise::AlgorithmAware => format!(
-                "Someone who knows at most {m} terms of a person's record, no term that the record lacks, and how the \
-                 records of a cluster are cut into chunks; who does not also reckon back through how records were \
-                 grouped, how clusters came to share chunks, and how rare terms of term chunks are."
+                "An adversary with at most {m} terms of background knowledge about a person's record and no knowledge \
+                 of terms that the record lacks, who knows the algorithm that cuts the records of a cluster into chunks \
+                 (minimality attack); who does not also draw conclusions from how the algorithm grouped records and let \
+                 clusters share chunks, nor from how rare terms of term chunks are."
             ),
         }
     }
 }
 
-/// The claim that travels with a release. Unknown fields are ignored on reading.
+/// The claim that travels with a release: a head that all forms share, and a body. Unknown fields are ignored on reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct Claim<B = Disassociation> {
     /// Always [`FORMAT`].
     pub format: String,
-    /// Always [`VERSION`].
+    /// [`VERSION`], or an older one.
     pub version: u64,
-    /// The form of the data: `disassociated`.
-    pub form: String,
+    /// The form of the data.
+    pub form: Form,
     /// The method that made it.
     pub method: String,
     /// The program that made it, with its version.
     pub made_by: String,
+    /// The promise in plain words.
+    pub promised: String,
+    /// Against whom, and what is not promised, in plain words.
+    pub adversary: String,
+    /// What is claimed of this form.
+    #[serde(flatten)]
+    pub body: B,
+}
+
+impl<B> Deref for Claim<B> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        &self.body
+    }
+}
+
+impl<B> DerefMut for Claim<B> {
+    fn deref_mut(&mut self) -> &mut B {
+        &mut self.body
+    }
+}
+
+/// What is claimed of disassociated data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disassociation {
     /// The parameters of the method.
     pub parameters: Parameters,
     /// Which reading of the guarantee is promised.
     pub promise: Promise,
-    /// The promise in plain words.
-    pub promised: String,
-    /// Against whom, in plain words.
-    pub adversary: String,
     /// The number of records of the original.
     pub records: u64,
+}
+
+impl Body for Disassociation {
+    const FORM: Form = Form::Disassociated;
 }
 
 /// The parameters of disassociation, as published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
-    /// The number of terms the adversary may know.
+    /// How many terms of background knowledge the adversary has.
     pub m: u32,
     /// The cluster size that grouping aimed at.
     pub max_cluster: u32,
@@ -120,14 +210,15 @@ impl Parameters {
     }
 }
 
-/// Which chunks a term was offered to when its cluster was cut. Everybody may know it.
+/// How terms are assigned to chunks when a cluster is cut. Everybody may know it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutRule {
-    /// To every chunk, until one let it in: the paper's rule. Whoever knows it knows what was refused.
+    /// To the first chunk that stays k^m-anonymous: the paper's rule. It depends on the data, and an adversary who knows it
+    /// learns from it.
     #[default]
     Greedy,
-    /// To the first chunk that was likely to let it in, by what is published: see `reconstruct/aware/weighed.rs`.
+    /// By what is published alone, a data-independent assignment: see `reconstruct/aware/weighed.rs`.
     Weighed,
 }
 
@@ -144,26 +235,34 @@ pub struct Sensitive {
     pub rule: Option<String>,
 }
 
-impl Claim {
-    /// The claim of a disassociated release.
-    pub fn disassociation(parameters: Parameters, promise: Promise, records: u64) -> Self {
+impl<B: Body> Claim<B> {
+    /// A claim of this program.
+    pub fn of(method: &str, promised: String, adversary: String, body: B) -> Self {
         Claim {
             format: FORMAT.into(),
             version: VERSION,
-            form: FORM.into(),
-            method: "disassociation".into(),
+            form: B::FORM,
+            method: method.to_owned(),
             made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
-            promised: promise.text(parameters.k, parameters.m),
-            adversary: promise.adversary(parameters.m),
-            parameters,
-            promise,
-            records,
+            promised,
+            adversary,
+            body,
         }
     }
 
-    /// Reads claim.json.
+    /// Reads claim.json of this form.
     pub fn read(path: &Path) -> Result<Self> {
-        read_form(path, FORM)
+        let (text, found) = read_head(path)?;
+        if found != B::FORM {
+            let (found, expected) = (found.text(), B::FORM.text());
+            let problem = format!("is the claim of {found}, where that of {expected} was expected");
+            return Err(Error::input(Place::file(path.display().to_string()), problem));
+        }
+        let claim: Self = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+        match claim.body.fault() {
+            Some(fault) => Err(Error::input(Place::file(path.display().to_string()), fault)),
+            None => Ok(claim),
+        }
     }
 
     /// The text of claim.json.
@@ -171,6 +270,14 @@ impl Claim {
         let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
         text.push('\n');
         Ok(text)
+    }
+}
+
+impl Claim {
+    /// The claim of a disassociated release.
+    pub fn disassociation(parameters: Parameters, promise: Promise, records: u64) -> Self {
+        let (promised, adversary) = (promise.text(parameters.k, parameters.m), promise.adversary(parameters.m));
+        Claim::of("disassociation", promised, adversary, Disassociation { parameters, promise, records })
     }
 
     /// Refuses a claim that speaks about other data than the header of the data does.
@@ -191,37 +298,36 @@ impl Claim {
     }
 }
 
-/// Reads the claim of data in one form.
-pub(super) fn read_form<C: DeserializeOwned>(path: &Path, form: &str) -> Result<C> {
-    let (text, found) = read_head(path)?;
-    if found != form {
-        let problem = format!("is the claim of a release in the form {found:?}, where {form:?} was expected");
-        return Err(Error::input(Place::file(path.display().to_string()), problem));
-    }
-    serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))
+/// The form of the data that a claim.json speaks of.
+pub fn form_of(path: &Path) -> Result<Form> {
+    read_head(path).map(|(_, form)| form)
 }
 
 /// Reads a claim as far as all claims are alike: its text, and the form of its data.
-pub(super) fn read_head(path: &Path) -> Result<(Vec<u8>, String)> {
+fn read_head(path: &Path) -> Result<(Vec<u8>, Form)> {
     /// Looked at first, so that a future version is refused for its version and not for a missing field.
     #[derive(Deserialize)]
-    struct Head {
+    struct Versioned {
         format: String,
         version: u64,
-        #[serde(default)]
-        form: String,
+    }
+    #[derive(Deserialize)]
+    struct Formed {
+        form: Form,
     }
     let text = std::fs::read(path).map_err(|e| Error::io(path, "read the claim", e))?;
     let place = Place::file(path.display().to_string());
-    let head: Head = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
-    if head.format != FORMAT {
+    let version: Versioned = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+    if version.format != FORMAT {
         return Err(Error::input(place, format!("the format is not \"{FORMAT}\"")));
     }
-    if head.version != VERSION {
-        let problem = format!("version {} of the claim is not known here; expected {VERSION}", head.version);
+    if !(1..=VERSION).contains(&version.version) {
+        let problem =
+            format!("version {} of the claim is not known here; expected {VERSION} or older", version.version);
         return Err(Error::input(place, problem).with_hint("use the version of disjoin that wrote the release"));
     }
-    Ok((text, head.form))
+    let formed: Formed = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+    Ok((text, formed.form))
 }
 
 fn not_a_claim(path: &Path, error: &serde_json::Error) -> Error {

@@ -5,13 +5,13 @@ use crate::data::{Dictionary, TermId};
 /// What the first line of a release says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The size of the crowd that a person hides in.
+    /// How many records cannot be told apart.
     pub k: u32,
     /// How many terms of a person the adversary may know.
     pub m: u32,
     /// The number of records of the original.
     pub records: u64,
-    /// How many pairs of a record and a term the original has, if the release tells.
+    /// How many pairs of a record and a term the original has, if that is published.
     pub occurrences: Option<u64>,
 }
 
@@ -20,7 +20,7 @@ pub struct Header {
 pub struct Disassociated {
     /// Parameters and number of records.
     pub header: Header,
-    /// The terms' texts. In a canonical release they are sorted, so that order tells nothing.
+    /// The terms' texts. In a canonical release they are sorted, so that their order discloses nothing.
     pub dictionary: Dictionary,
     /// Independent clusters, simple or joint.
     pub roots: Vec<Node>,
@@ -42,7 +42,7 @@ pub struct Simple {
     pub size: u32,
     /// Bags of subrecords over disjoint sets of terms.
     pub record_chunks: Vec<Chunk>,
-    /// Terms of which only the presence is told, ascending.
+    /// Terms of which only the presence is published, ascending.
     pub term_chunk: Vec<TermId>,
 }
 

@@ -151,12 +151,68 @@ impl JsonTexts {
     }
 }
 
+/// The lines of a release, one after the other; none is empty.
+pub(super) struct Lines<R> {
+    input: R,
+    pub(super) file: String,
+    /// The line that was read last, counted from 1.
+    pub(super) line: u64,
+    pub(super) buffer: Vec<u8>,
+    /// What a line after the header holds, for errors.
+    holds: &'static str,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads the header: a line that tells the format, its version and a `Header`; `what` it is a header of is named in errors.
+    pub(super) fn open<H: serde::de::DeserializeOwned>(
+        input: R,
+        file: &str,
+        known: (&str, u64),
+        (what, holds): (&str, &'static str),
+    ) -> Result<(Self, H)> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u64,
+        }
+        let mut lines = Lines { input, file: file.into(), line: 0, buffer: Vec::new(), holds };
+        if !lines.next()? {
+            return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
+        }
+        let bad = |e: serde_json::Error| lines.error(format!("not a header of {what}: {}", describe(&e)));
+        let head: Head = serde_json::from_slice(&lines.buffer).map_err(bad)?;
+        check_version((&head.format, head.version), known, &lines.place())?;
+        let header = serde_json::from_slice(&lines.buffer).map_err(bad)?;
+        Ok((lines, header))
+    }
+
+    /// Puts the next line into the buffer, without its end; false if there is none.
+    pub(super) fn next(&mut self) -> Result<bool> {
+        self.buffer.clear();
+        let read = self.input.read_until(b'\n', &mut self.buffer);
+        self.line += 1;
+        let read = read.map_err(|e| self.error(format!("cannot be read: {e}")))?;
+        while self.buffer.last().is_some_and(|&b| b == b'\n' || b == b'\r') {
+            self.buffer.pop();
+        }
+        if read > 0 && self.buffer.is_empty() {
+            return Err(self.error(format!("an empty line, a {} was expected", self.holds)));
+        }
+        Ok(read > 0)
+    }
+
+    fn place(&self) -> Place {
+        Place::line(&self.file, self.line)
+    }
+
+    pub(super) fn error(&self, problem: impl Into<String>) -> Error {
+        Error::input(self.place(), problem)
+    }
+}
+
 /// Reads a release line by line: memory is that of the longest line, and of the dictionary the caller keeps.
 pub struct Reader<R> {
-    input: R,
-    file: String,
-    line: u64,
-    buffer: Vec<u8>,
+    lines: Lines<R>,
     header: Header,
 }
 
@@ -164,29 +220,15 @@ impl<R: BufRead> Reader<R> {
     /// Reads the header. `file` is named in errors.
     pub fn new(input: R, file: &str) -> Result<Self> {
         #[derive(Deserialize)]
-        struct Head {
-            format: String,
-            version: u64,
-        }
-        #[derive(Deserialize)]
         struct Written {
             k: u32,
             m: u32,
             records: u64,
             occurrences: Option<u64>,
         }
-        let header = Header { k: 0, m: 0, records: 0, occurrences: None };
-        let mut reader = Reader { input, file: file.into(), line: 0, buffer: Vec::new(), header };
-        if !reader.next_line()? {
-            return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
-        }
-        let bad = |e: serde_json::Error| reader.error(format!("not a header of a release: {}", describe(&e)));
-        let head: Head = serde_json::from_slice(&reader.buffer).map_err(bad)?;
-        check_version(&head.format, head.version, &reader.place())?;
-        let written: Written = serde_json::from_slice(&reader.buffer).map_err(bad)?;
+        let (lines, written) = Lines::open(input, file, (FORMAT, VERSION), ("a release", "cluster"))?;
         let Written { k, m, records, occurrences } = written;
-        reader.header = Header { k, m, records, occurrences };
-        Ok(reader)
+        Ok(Reader { lines, header: Header { k, m, records, occurrences } })
     }
 
     /// What the first line says.
@@ -199,25 +241,25 @@ impl<R: BufRead> Reader<R> {
     /// The structure is as it stands in the file: whether it makes sense is for `verify` to say. Only what cannot be
     /// represented is refused here: a negative or zero count or size, an empty subrecord, a number out of range.
     pub fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
-        if !self.next_line()? {
+        if !self.lines.next()? {
             return Ok(None);
         }
-        let written = WrittenNode::parse(&self.buffer).map_err(|problem| self.error(problem))?;
-        written.intern(dictionary).map(Some).map_err(|problem| self.error(problem))
+        let written = WrittenNode::parse(&self.lines.buffer).map_err(|problem| self.lines.error(problem))?;
+        written.intern(dictionary).map(Some).map_err(|problem| self.lines.error(problem))
     }
 
     /// The next roots, those of a few megabytes, as [`next_root`](Self::next_root) would give them one after the other;
     /// none at the end. Lines are parsed in parallel.
     pub fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
-        let first = self.line + 1;
+        let first = self.lines.line + 1;
         let (mut text, mut ends) = (Vec::new(), Vec::new());
         let mut has_more = Ok(true);
         while text.len() < BATCH {
-            has_more = self.next_line();
+            has_more = self.lines.next();
             if !matches!(has_more, Ok(true)) {
                 break;
             }
-            text.extend_from_slice(&self.buffer);
+            text.extend_from_slice(&self.lines.buffer);
             ends.push(text.len());
         }
         let lines: Vec<&[u8]> = (0..ends.len()).map(|i| &text[if i == 0 { 0 } else { ends[i - 1] }..ends[i]]).collect();
@@ -230,7 +272,7 @@ impl<R: BufRead> Reader<R> {
                 Ok(Parsed::Open(written)) => written.intern(dictionary).map_err(String::from),
                 Err(problem) => Err(problem),
             };
-            roots.push(root.map_err(|problem| Error::input(Place::line(&self.file, line), problem))?);
+            roots.push(root.map_err(|problem| Error::input(Place::line(&self.lines.file, line), problem))?);
         }
         // What is wrong with a line is said after what is wrong with those before it.
         has_more.map(|_| roots)
@@ -238,29 +280,7 @@ impl<R: BufRead> Reader<R> {
 
     /// The line that was read last, counted from 1.
     pub fn line(&self) -> u64 {
-        self.line
-    }
-
-    fn place(&self) -> Place {
-        Place::line(&self.file, self.line)
-    }
-
-    fn error(&self, problem: impl Into<String>) -> Error {
-        Error::input(self.place(), problem)
-    }
-
-    fn next_line(&mut self) -> Result<bool> {
-        self.buffer.clear();
-        let read = self.input.read_until(b'\n', &mut self.buffer);
-        self.line += 1;
-        let read = read.map_err(|e| self.error(format!("cannot be read: {e}")))?;
-        while self.buffer.last().is_some_and(|&b| b == b'\n' || b == b'\r') {
-            self.buffer.pop();
-        }
-        if read > 0 && self.buffer.is_empty() {
-            return Err(self.error("an empty line, a cluster was expected"));
-        }
-        Ok(read > 0)
+        self.lines.line
     }
 }
 

@@ -14,7 +14,7 @@ pub mod privacy_models;
 pub mod recoded;
 pub mod split;
 
-pub use claim::{Claim, CutRule, Promise};
+pub use claim::{Claim, CutRule, Form, Promise, form_of};
 pub use disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 pub use generalized::{Generalized, TableClaim};
 pub use noisy::{Noisy, NoisyClaim};
@@ -29,15 +29,15 @@ pub const FORMAT: &str = "disjoin/disassociated";
 /// The version of the disassociated format that this crate writes, and the only one that it reads.
 pub const VERSION: u64 = 1;
 
-/// Why a release is refused whose version is not [`VERSION`].
-fn check_version(format: &str, version: u64, place: &crate::error::Place) -> crate::error::Result<()> {
+/// Refuses a release whose format or version is not the one that is `known`.
+fn check_version(found: (&str, u64), known: (&str, u64), place: &crate::error::Place) -> crate::error::Result<()> {
     use crate::error::Error;
-    if format != FORMAT {
-        return Err(Error::input(place.clone(), format!("the format is not \"{FORMAT}\"")));
+    let ((format, version), (known, reads)) = (found, known);
+    if format != known {
+        return Err(Error::input(place.clone(), format!("the format is not \"{known}\"")));
     }
-    if version != VERSION {
-        let problem =
-            format!("version {version} of the format is not known here; this program reads version {VERSION}");
+    if version != reads {
+        let problem = format!("version {version} of the format is not known here; this program reads version {reads}");
         return Err(Error::input(place.clone(), problem).with_hint("use the version of disjoin that wrote the release"));
     }
     Ok(())

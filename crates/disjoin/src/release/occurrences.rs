@@ -2,7 +2,7 @@
 //!
 //! Paper:      ours; it keeps Guarantee 1 of terrovitis2012
 //! Promises:   a total that leaves room takes nothing away from Guarantee 1, neither as `published` nor as `algorithm-aware`
-//!             with weighed cutting
+//!             with data-independent assignment
 //! Assumes:    the other conditions of `verify` hold, and no term is sensitive
 //! Departs:    the paper tells no total
 //! Cost:       linear in the size of the release
@@ -32,7 +32,7 @@
 //!
 //! For `algorithm-aware`, S is of record chunks: x = 0, and no term of a term chunk is in k records of this world. Where
 //! Lemma 2 moved a term, low may be above high: then the cluster stays at low, and reaches more than is counted on.
-//! With weighed cutting all such worlds are cut as published (`reconstruct/aware/weighed.rs`). With greedy cutting
+//! With data-independent assignment all such worlds are cut as published (`reconstruct/aware/weighed.rs`). With greedy cutting
 //! clusters cannot be arranged at will, so that `verify` refuses a total.
 
 use super::disassociated::{Chunk, Node, Simple};

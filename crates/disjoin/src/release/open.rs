@@ -15,6 +15,7 @@ use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use super::{Claim, jsonl};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 
 /// Opens a release folder: reads claim.json, and the header of data.jsonl or data.parquet.
 pub fn open(folder: &Path) -> Result<Package> {
@@ -68,18 +69,22 @@ pub trait RootSink {
 
 /// Reads a whole release into memory. The dictionary is sorted, so that nothing depends on the encoding; the roots keep
 /// their places, which errors name.
-pub fn load(from: &mut impl RootStream) -> Result<Disassociated> {
-    let mut release = load_into(Dictionary::default(), from)?;
+pub fn load(from: &mut impl RootStream, observer: &dyn Observer) -> Result<Disassociated> {
+    let mut release = load_into(Dictionary::default(), from, observer)?;
     let (dictionary, rank) = release.dictionary.sorted();
     release.dictionary = dictionary;
-    release.roots.par_iter_mut().for_each(|root| root.rename(&rank));
+    release.roots.par_iter_mut().for_each(|root| {
+        observer.check();
+        root.rename(&rank);
+    });
     Ok(release)
 }
 
 /// Reads a whole release into memory, its terms numbered on from those of `dictionary`.
-pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream) -> Result<Disassociated> {
+pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream, observer: &dyn Observer) -> Result<Disassociated> {
     let mut release = Disassociated { header: from.header(), dictionary, roots: Vec::new() };
     loop {
+        observer.check();
         let roots = from.next_roots(&mut release.dictionary)?;
         if roots.is_empty() {
             return Ok(release);
@@ -92,9 +97,10 @@ pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream) -> Result<D
 ///
 /// The order of the roots is kept: it is canonical already if the source was, and cannot be made so without holding
 /// them all.
-pub fn copy(from: &mut impl RootStream, mut to: impl RootSink) -> Result<u64> {
+pub fn copy(from: &mut impl RootStream, mut to: impl RootSink, observer: &dyn Observer) -> Result<u64> {
     let mut n_roots = 0;
     loop {
+        observer.check();
         let mut dictionary = Dictionary::default();
         let Some(mut root) = from.next_root(&mut dictionary)? else { break };
         let (sorted, rank) = dictionary.sorted();
@@ -322,7 +328,15 @@ mod tests {
         assert_eq!(package.claim.records, 4);
         let mut copied = Vec::new();
         let header = package.roots.header();
-        assert_eq!(copy(&mut package.roots, JsonlWriter::new(&mut copied, &header, "x").unwrap()).unwrap(), 1);
+        assert_eq!(
+            copy(
+                &mut package.roots,
+                JsonlWriter::new(&mut copied, &header, "x").unwrap(),
+                &crate::observer::Unobserved
+            )
+            .unwrap(),
+            1
+        );
         assert_eq!(String::from_utf8(copied).unwrap(), DATA);
     }
 
@@ -332,7 +346,7 @@ mod tests {
         let mut reader = jsonl::Reader::new(shuffled.as_bytes(), "x").unwrap();
         let mut copied = Vec::new();
         let header = reader.header();
-        copy(&mut reader, JsonlWriter::new(&mut copied, &header, "x").unwrap()).unwrap();
+        copy(&mut reader, JsonlWriter::new(&mut copied, &header, "x").unwrap(), &crate::observer::Unobserved).unwrap();
         assert_eq!(String::from_utf8(copied).unwrap(), DATA);
     }
 
@@ -340,7 +354,12 @@ mod tests {
     fn memory_streams_what_the_file_says() {
         let release = jsonl::read(DATA.as_bytes(), "x").unwrap();
         let mut copied = Vec::new();
-        copy(&mut InMemory::new(&release), JsonlWriter::new(&mut copied, &release.header, "x").unwrap()).unwrap();
+        copy(
+            &mut InMemory::new(&release),
+            JsonlWriter::new(&mut copied, &release.header, "x").unwrap(),
+            &crate::observer::Unobserved,
+        )
+        .unwrap();
         assert_eq!(String::from_utf8(copied).unwrap(), DATA);
     }
 
@@ -350,8 +369,8 @@ mod tests {
         assert!(error(&[]).contains("claim.json"));
         assert!(error(&[("claim.json", &claim())]).contains("data.jsonl"));
         assert!(error(&[("claim.json", &claim()), ("data.jsonl", DATA), ("data.parquet", "")]).contains("both"));
-        let future = claim().replace("\"version\": 1", "\"version\": 2");
-        assert!(error(&[("claim.json", &future), ("data.jsonl", DATA)]).contains("version 2"));
+        let future = claim().replace("\"version\": 2", "\"version\": 3");
+        assert!(error(&[("claim.json", &future), ("data.jsonl", DATA)]).contains("version 3"));
         let future = DATA.replace("\"version\":1", "\"version\":7");
         assert!(error(&[("claim.json", &claim()), ("data.jsonl", &future)]).contains("version 7"));
     }

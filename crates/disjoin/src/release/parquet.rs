@@ -23,7 +23,7 @@
 //! | `count` | null | null | how often it stands there |
 //!
 //! A term chunk is a chunk without subrecords; an empty one is not written. Format, version, k, m, records and, if
-//! they are told, occurrences stand in the key-value metadata under the names that they have in the header of data.jsonl.
+//! they are published, occurrences stand in the key-value metadata under the names that they have in the header of data.jsonl.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -359,7 +359,7 @@ fn read_header(metadata: Option<&Vec<KeyValue>>, file: &str) -> Result<Header> {
     let bad = |key: &str| Error::input(Place::file(file), format!("`{key}` in the metadata is not a number it can be"));
     let number = |key: &str| find(key)?.parse::<u64>().map_err(|_| bad(key));
     let small = |key: &str| u32::try_from(number(key)?).map_err(|_| bad(key));
-    check_version(find("format")?, number("version")?, &Place::file(file))?;
+    check_version((find("format")?, number("version")?), (FORMAT, VERSION), &Place::file(file))?;
     let is_told = metadata.into_iter().flatten().any(|pair| pair.key == "occurrences");
     let occurrences = is_told.then(|| number("occurrences")).transpose()?;
     Ok(Header { k: small("k")?, m: small("m")?, records: number("records")?, occurrences })
@@ -423,7 +423,7 @@ impl Columns {
                 count: numbers("count")?,
             })
         };
-        read().ok_or_else(|| Error::input(Place::file(file), "a column is not of the type that the schema says"))
+        read().ok_or_else(|| Error::input(Place::file(file), "a column is not of the type that the schema declares"))
     }
 
     fn is_root(&self, row: usize) -> bool {
@@ -657,14 +657,14 @@ mod tests {
     fn to_parquet(text: &[u8]) -> Vec<u8> {
         let mut reader = jsonl::Reader::new(text, "x").unwrap();
         let (mut file, header) = (Vec::new(), reader.header());
-        copy(&mut reader, Writer::new(&mut file, &header, "x").unwrap()).unwrap();
+        copy(&mut reader, Writer::new(&mut file, &header, "x").unwrap(), &crate::observer::Unobserved).unwrap();
         file
     }
 
     fn to_jsonl(file: &[u8]) -> Result<Vec<u8>> {
         let mut reader = Reader::new(Bytes::copy_from_slice(file), "f")?;
         let (mut text, header) = (Vec::new(), reader.header());
-        copy(&mut reader, JsonlWriter::new(&mut text, &header, "x")?)?;
+        copy(&mut reader, JsonlWriter::new(&mut text, &header, "x")?, &crate::observer::Unobserved)?;
         Ok(text)
     }
 
@@ -706,7 +706,12 @@ mod tests {
         let childless = format!("{HEAD}{{\"size\":5,\"members\":[],\"shared_chunks\":[]}}\n");
         let mut reader = jsonl::Reader::new(childless.as_bytes(), "x").unwrap();
         let writer = Writer::new(Vec::new(), &reader.header(), "x").unwrap();
-        assert!(copy(&mut reader, writer).unwrap_err().to_string().contains("without members"));
+        assert!(
+            copy(&mut reader, writer, &crate::observer::Unobserved)
+                .unwrap_err()
+                .to_string()
+                .contains("without members")
+        );
     }
 
     /// More rows than a batch: a root that stretches over several of them, and many that lie within one.

@@ -24,7 +24,7 @@ pub const ROUNDING: f64 = 1e-9;
 pub enum Criterion {
     /// At least k rows.
     KAnonymity {
-        /// The size of the crowd.
+        /// How many records cannot be told apart.
         k: u32,
     },
     /// At least l different sensitive values.
@@ -69,7 +69,7 @@ pub enum Criterion {
         /// The highest probability.
         most: f64,
     },
-    /// Whoever knows how sensitive values go with quasi-identifiers believes nearly the same of all rows of a class.
+    /// An adversary who knows how sensitive values go with quasi-identifiers believes nearly the same of all rows of a class.
     Background {
         /// The greatest Jensen-Shannon divergence of two rows' beliefs, in bits.
         t: f64,
@@ -161,7 +161,7 @@ impl Criterion {
             ),
             Criterion::Background { t } => {
                 format!(
-                    "beliefs about any two rows within {t} bits of each other, for someone who knows how values go together"
+                    "beliefs about any two rows within {t} bits of each other, for an adversary who knows how values go together"
                 )
             }
         }
@@ -223,7 +223,7 @@ pub fn distance_ordered(q: &[u32], p: &[u32]) -> f64 {
 
 /// The earth mover's distance by a hierarchy: what must move between the children of a node travels its height.
 /// A value without a place in it (a missing one) hangs from the root. What no row has counts for no height: the distance
-/// must not tell how deep the values of removed rows stand, and readers of a release must find the same.
+/// must not disclose how deep the values of suppressed records stand, and readers of a release must find the same.
 pub fn distance_hierarchical(q: &[u32], p: &[u32], hierarchy: &Hierarchy) -> f64 {
     let (g, n) = (total(q), total(p));
     let root = hierarchy.n_nodes();
@@ -582,8 +582,8 @@ impl<'a> Judge<'a> {
         self.sets.map_or(0, |sets| u32::from(sets[row as usize].is_some()))
     }
 
-    /// Whether a class with these counts satisfies all criteria. Of rows with a set there must be none or k: whoever knows a
-    /// term of a person knows that the set is not empty.
+    /// Whether a class with these counts satisfies all criteria. Of rows with a set there must be none or k: an adversary who
+    /// knows a term of a person knows that the set is not empty.
     pub fn holds(&self, class: &Histogram) -> bool {
         if class.size < self.k || (1..self.k).contains(&class.with_set) {
             return false;

@@ -1,4 +1,4 @@
-//! Can a release be mended? From itself alone it can only tell less: what it tells is never made up.
+//! Can a release be repaired? From itself alone it can only show less: nothing that it shows is invented.
 //!
 //! [`set_aside`](set_aside()) makes a disassociated release that keeps a promise, without its original;
 //! [`suppress`](suppress()) is there to compare it with. [`regroup`](regroup()) makes generalised sets of the original whose

@@ -6,12 +6,12 @@
 //! the last term of the last chunk goes as well: at the latest when one record chunk is left, nothing is wrong.
 //!
 //! Paper:      ours, after barakat2016 (cover problem); protect does the same with the original at hand
-//! Promises:   if the release keeps the promise `published`, the mended one keeps `algorithm-aware`; it is true of every
+//! Promises:   if the release keeps the promise `published`, the repaired one keeps `algorithm-aware`; it is true of every
 //!             original that the release is true of; the attacks cover, closure and worlds find nothing in it
 //! Assumes:    nothing: a cluster that cannot be is left as it is, for `verify` to refuse. Whoever has the release as it was
 //!             before still knows what it gave away
 //! Departs:    clusters of more than 1024 records, which cannot be analysed, keep their first record chunk only
-//! Cost:       an analysis (`reconstruct::aware`) of a cluster for each time that terms are set aside in it
+//! Cost:       an analysis (`reconstruct::aware`) of a cluster for each time that terms are moved to its term chunk
 //! Checked by: tests/it/repair.rs
 //!
 //! Why the conditions of `published` stay. A chunk without some of its terms has the other sets as often as before. A
@@ -26,6 +26,7 @@ use serde::Serialize;
 
 use crate::attack::worlds;
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::reconstruct::aware::{Analysis, Cut, analyse, closed_pairs};
 use crate::release::claim::Parameters;
 use crate::release::{Chunk, Disassociated, Header, Joint, Node, Simple};
@@ -36,13 +37,13 @@ const LARGEST: u32 = 1024;
 
 /// A release after the repair.
 #[derive(Debug, Clone)]
-pub struct Mended {
-    /// The release in canonical order: the order in which it was before could tell what was set aside.
+pub struct Mended<S = Stats> {
+    /// The release in canonical order: the order in which it was before could disclose which terms were moved.
     pub release: Disassociated,
     /// The simple clusters, numbered depth first as before, in the order in which they stand now.
     pub leaves: Vec<u32>,
     /// What was done.
-    pub stats: Stats,
+    pub stats: S,
 }
 
 /// How much less a release tells.
@@ -50,7 +51,7 @@ pub struct Mended {
 pub struct Stats {
     /// Simple clusters.
     pub clusters: u64,
-    /// Those in which terms were set aside.
+    /// Those in which terms were moved to the term chunk.
     pub clusters_changed: u64,
     /// Terms that moved to a term chunk, counted in each cluster.
     pub terms_set_aside: u64,
@@ -60,24 +61,19 @@ pub struct Stats {
 
 impl Stats {
     fn sum(self, other: Stats) -> Stats {
-        Stats {
-            clusters: self.clusters + other.clusters,
-            clusters_changed: self.clusters_changed + other.clusters_changed,
-            terms_set_aside: self.terms_set_aside + other.terms_set_aside,
-            occurrences_hidden: self.occurrences_hidden + other.occurrences_hidden,
-        }
+        sum_fields!(Stats { clusters, clusters_changed, terms_set_aside, occurrences_hidden }, self, other)
     }
 }
 
 /// Sets terms aside until nobody who knows how clusters are cut is told more than was meant, given what the claim says about
 /// the release.
-pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
+pub fn set_aside(release: &Disassociated, claimed: &Parameters, observer: &dyn Observer) -> Mended {
     let sensitive = claimed.sensitive.iter().flat_map(|sensitive| &sensitive.terms);
     // Ties between terms are broken by their texts.
     let (dictionary, rank) = release.dictionary.sorted();
     let mut sensitive: Vec<TermId> = sensitive.filter_map(|text| dictionary.get(text)).collect();
     sensitive.sort_unstable();
-    let mender = Mender { header: release.header, claimed, sensitive: &sensitive };
+    let mender = Mender { header: release.header, claimed, sensitive: &sensitive, observer };
     let mut n_leaves = 0;
     let mut numbered = Vec::with_capacity(release.roots.len());
     for root in &release.roots {
@@ -87,6 +83,7 @@ pub fn set_aside(release: &Disassociated, claimed: &Parameters) -> Mended {
     let mut parts: Vec<(Part, Stats)> = numbered
         .into_par_iter()
         .map(|(root, first_leaf)| {
+            observer.check();
             let mut root = root.clone();
             rename(&mut root, &rank);
             let mut walk = Walk { mender, next_leaf: first_leaf, shared: Vec::new(), stats: Stats::default() };
@@ -160,12 +157,14 @@ struct Mender<'r> {
     claimed: &'r Parameters,
     /// Ascending.
     sensitive: &'r [TermId],
+    observer: &'r dyn Observer,
 }
 
 impl Mender<'_> {
     fn mend(&self, simple: &mut Simple, shared: &[&Chunk]) -> Stats {
         let mut stats = Stats { clusters: 1, ..Stats::default() };
         while simple.record_chunks.len() > 1 && worlds::is_possible(simple) {
+            self.observer.check();
             let tried = as_tried(simple);
             let aside = self.give_aways(simple, shared, &tried);
             if aside.is_empty() {
@@ -198,7 +197,7 @@ impl Mender<'_> {
             let cut = Cut::new(simple, k, m, fill).with_rule(self.claimed.cut);
             let mut itemsets: Vec<Vec<TermId>> = closed_pairs(&cut).into_iter().map(|pair| pair.terms).collect();
             if itemsets.is_empty() {
-                let Analysis { breaches, open, contradiction, .. } = analyse(&cut, CUT_STEPS);
+                let Analysis { breaches, open, contradiction, .. } = analyse(&cut, CUT_STEPS, self.observer);
                 if contradiction {
                     return last_of_last_chunk(tried).into_iter().collect();
                 }

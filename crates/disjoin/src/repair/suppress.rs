@@ -24,27 +24,19 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::set_aside::rename;
+use super::set_aside::{Mended, rename};
 use crate::data::TermId;
 use crate::release::{Chunk, Disassociated, Header, Node, Simple};
 
 /// A release after the suppression.
-#[derive(Debug, Clone)]
-pub struct Suppressed {
-    /// The release in canonical order.
-    pub release: Disassociated,
-    /// The simple clusters, numbered depth first as before, in the order in which they stand now.
-    pub leaves: Vec<u32>,
-    /// What was done.
-    pub stats: Stats,
-}
+pub type Suppressed = Mended<Stats>;
 
 /// How much less a release tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Simple clusters.
     pub clusters: u64,
-    /// Those in which something was suppressed or set aside.
+    /// Those in which something was suppressed or moved to the term chunk.
     pub clusters_changed: u64,
     /// Occurrences deleted, of terms that are still in a record chunk.
     pub occurrences_suppressed: u64,
@@ -56,13 +48,11 @@ pub struct Stats {
 
 impl Stats {
     fn sum(self, other: Stats) -> Stats {
-        Stats {
-            clusters: self.clusters + other.clusters,
-            clusters_changed: self.clusters_changed + other.clusters_changed,
-            occurrences_suppressed: self.occurrences_suppressed + other.occurrences_suppressed,
-            terms_set_aside: self.terms_set_aside + other.terms_set_aside,
-            occurrences_hidden: self.occurrences_hidden + other.occurrences_hidden,
-        }
+        sum_fields!(
+            Stats { clusters, clusters_changed, occurrences_suppressed, terms_set_aside, occurrences_hidden },
+            self,
+            other
+        )
     }
 }
 

@@ -2,28 +2,28 @@
 //!
 //! Values of columns stand here, as they do in the release; all the same it is for the inside, with everything that was found.
 
+use super::classes::text;
 use super::html;
-use super::table::text;
-use super::words::{Figure, Kind, Page, Part, Section, Table, count, decimal, number, percent};
+use super::page::{Figure, Kind, Page, Part, Section, Table, count, decimal, number, percent};
 use crate::attack::surviving::{DependencyTold, NetworkTold, RuleTold, Surviving, TableTold, Valued};
 use crate::report::network_svg;
 
-/// How many dependencies, and how many tables of a network, a report tells.
+/// How many dependencies, and how many tables of a network, a report shows.
 const MOST_DEPENDENCIES: usize = 20;
 const MOST_TABLES: usize = 4;
 
 /// A page about the dependencies of a release that somebody looked at, made by this program.
 pub fn dependencies_html(found: &Surviving, made_by: &str) -> String {
-    let verdict = match found.holds {
-        true => "No more dependencies survive than are put up with.",
-        false => "Dependencies survive that tell sensitive values.",
+    let verdict = match found.risks {
+        0 => "No dependency survives that leads to sensitive values.",
+        _ => "Dependencies survive that lead to sensitive values.",
     };
-    html::dressed(Page {
+    html::dressed(&Page {
         title: format!("Dependencies in a release of {}", count(found.rows, "row", "rows")),
         notice: Some(
-            "For the inside only: this page tells which rules are worth trying. It must not leave the building.",
+            "For the inside only: this page shows which rules are worth trying. It must not leave the building.",
         ),
-        holds: found.holds,
+        holds: found.risks == 0,
         verdict: verdict.to_owned(),
         because: vec![summary(found)],
         facts: Vec::new(),
@@ -47,8 +47,8 @@ pub(super) fn section(found: &Surviving) -> Section {
     let mut parts = vec![text(summary(found))];
     if !found.are_rows {
         parts.push(text(
-            "The release does not tell which sensitive values belong together. What is told here was counted in one of all \
-             ways to put them together, drawn by chance: inside a group, columns tell nothing of each other.",
+            "The release does not show which sensitive values belong together. These numbers were counted in one of the assignments \
+             that are consistent with the release, drawn at random: inside a group, columns are independent.",
         ));
     }
     for network in &found.networks {
@@ -78,7 +78,8 @@ fn drawn(network: &NetworkTold) -> Figure {
         |arrow: &crate::attack::surviving::Arrow| format!("{} to {}: {:.3} bits", arrow.from, arrow.to, arrow.bits);
     Figure {
         svg: network_picture(network),
-        caption: "Which column tells of which; an arrow is the wider, the more it tells beyond the others.".into(),
+        caption: "Which column depends on which. The wider an arrow, the more information it adds to the others."
+            .into(),
         description: network.arrows.iter().map(told).collect::<Vec<_>>().join("; "),
     }
 }

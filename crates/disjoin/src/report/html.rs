@@ -5,22 +5,16 @@
 
 use std::fmt::Write;
 
-use super::words::{Kind, NOT_KEPT, Page, Part, Table, page, plain};
-use super::{Audience, Story};
+use super::page::{Kind, NOT_KEPT, Page, Part, Table, plain};
 use crate::report::plot;
 
 /// All styles. Pictures are drawn for white paper: in the dark their colours, named as `plot.rs` names them, are exchanged.
 const STYLE: &str = include_str!("style.css");
 
-/// The report as a page.
-pub fn html(story: &Story, audience: Audience) -> String {
-    dressed(page(story, audience))
-}
-
 /// A page, dressed.
-pub(super) fn dressed(page: Page) -> String {
+pub(super) fn dressed(page: &Page) -> String {
     let Page { title, notice, holds, verdict, because, facts, sections, made_by } = page;
-    let title = escaped(&title);
+    let title = escaped(title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -42,26 +36,26 @@ pub(super) fn dressed(page: Page) -> String {
         out,
         "<main id=\"main\" tabindex=\"-1\">\n<h1>{title}</h1>\n\
          <p class=\"verdict {}\"><strong>{}</strong>{because}</p>",
-        if holds { "good" } else { "bad" },
-        escaped(&verdict),
+        if *holds { "good" } else { "bad" },
+        escaped(verdict),
     );
     out.push_str("<dl class=\"facts\">\n");
     for (name, fact) in facts {
-        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&fact));
+        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(fact));
     }
     out.push_str("</dl>\n<nav aria-label=\"Contents\">\n<ol>\n");
-    for section in &sections {
+    for section in sections {
         let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", section.id, section.heading);
     }
     out.push_str("</ol>\n</nav>\n");
     let mut n_tables = 0;
-    for section in &sections {
+    for section in sections {
         let id = section.id;
         let _ = writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>", section.heading);
         section.parts.iter().for_each(|part| add(&mut out, part, &mut n_tables));
         out.push_str("</section>\n");
     }
-    let _ = writeln!(out, "</main>\n<footer><p>Made by {}.</p></footer>\n</body>\n</html>", escaped(&made_by));
+    let _ = writeln!(out, "</main>\n<footer><p>Made by {}.</p></footer>\n</body>\n</html>", escaped(made_by));
     out
 }
 

@@ -2,23 +2,17 @@
 
 use std::fmt::Write;
 
-use super::words::{Kind, NOT_KEPT, Page, Part, Table, page, plain};
-use super::{Audience, Story};
-
-/// The report as Markdown, with tables as GitHub writes them.
-pub fn markdown(story: &Story, audience: Audience) -> String {
-    dressed(page(story, audience))
-}
+use super::page::{Kind, NOT_KEPT, Page, Part, Table, plain};
 
 /// A page, dressed.
-pub(super) fn dressed(page: Page) -> String {
+pub(super) fn dressed(page: &Page) -> String {
     let Page { title, notice, holds: _, verdict, because, facts, sections, made_by } = page;
     let mut out = String::new();
     // Writing to a String cannot fail.
     if let Some(notice) = notice {
         let _ = writeln!(out, "> **{}**\n", escaped(notice));
     }
-    let _ = writeln!(out, "# {}\n\n**{}**", escaped(&title), escaped(&verdict));
+    let _ = writeln!(out, "# {}\n\n**{}**", escaped(title), escaped(verdict));
     because.iter().for_each(|sentence| {
         let _ = writeln!(out, "{}", escaped(sentence));
     });
@@ -30,7 +24,7 @@ pub(super) fn dressed(page: Page) -> String {
         let _ = writeln!(out, "\n## {}", section.heading);
         section.parts.iter().for_each(|part| add(&mut out, part));
     }
-    let _ = writeln!(out, "\n---\n\nMade by {}.", escaped(&made_by));
+    let _ = writeln!(out, "\n---\n\nMade by {}.", escaped(made_by));
     out
 }
 

@@ -1,10 +1,10 @@
-//! The part of a report on what words give away: what each attack takes for added, and inside whether it is right.
+//! The part of a report on semantic attacks: what each attack takes for added, and inside whether it is right.
 //!
-//! Outside, numbers are told only where the release itself says what goes together: anybody can count these again. What files
-//! of the steward say about words may come from anywhere, and stays inside.
+//! Outside, numbers are shown only where the release itself shows what goes together: anybody can count these again. What files
+//! of the steward hold about words may come from anywhere, and stays inside.
 
-use super::table::text;
-use super::words::{Figure, Kind, Part, Section, Table, count, decimal, list, number, percent};
+use super::classes::text;
+use super::page::{Figure, Kind, Part, Section, Table, count, decimal, list, number, percent};
 use crate::attack::semantic::summary::{OfMethod, RELEASE, Summary};
 use crate::repair::regroup::{self, Ended};
 use crate::report::plot;
@@ -12,23 +12,23 @@ use crate::report::plot;
 /// What was found, in one sentence, for those inside.
 pub(super) fn summary(found: &Summary) -> String {
     if found.coverage.generalised == 0 {
-        return String::from("Nothing is generalised: there is nothing that words could give away.");
+        return String::from("Nothing is generalised: semantic attacks have nothing to infer.");
     }
     if found.coverage.attacked == 0 {
         return format!(
-            "Nothing could be tried: no group stands beside terms of which {} tells how they go with its own.",
+            "Nothing could be tried: no group stands beside terms that {} relates to those of the group.",
             found.distances
         );
     }
     match found.worst().and_then(|of| Some((of, of.score.as_ref()?, of.blind?))) {
         Some((of, score, blind)) => format!(
-            "Somebody who knows nothing about people, only what words mean, can tell which terms of a group were not in a record: \
-             {} of what the attack {} rules out was indeed not there, where blind guesses reach {}.",
+            "An adversary without background knowledge about people can infer from the meaning of terms which terms of a group were \
+             not in a record: {} of what the attack {} rules out was indeed not there; the baseline is {}.",
             percent(score.precision.share),
             of.attack.name(),
             percent(blind.precision),
         ),
-        None => String::from("What words mean gives nothing away: no attack is right more often than blind guesses."),
+        None => String::from("No semantic attack has an advantage over the baseline."),
     }
 }
 
@@ -36,11 +36,11 @@ pub(super) fn summary(found: &Summary) -> String {
 pub(super) fn fact(found: &Summary) -> String {
     match found.worst().and_then(|of| Some((of.score.as_ref()?, of.blind?))) {
         Some((score, blind)) => format!(
-            "attacks are right in {}, blind guesses in {}",
+            "attacks are right in {}, the baseline in {}",
             percent(score.precision.share),
             percent(blind.precision)
         ),
-        None => String::from("attacks are not right more often than blind guesses"),
+        None => String::from("no advantage over the baseline"),
     }
 }
 
@@ -53,11 +53,12 @@ fn mended(stats: &regroup::Stats) -> String {
         Ended::Exhausted => "Nothing else that was tried helps and keeps the promise.",
     };
     if stats.exchanges == 0 {
-        return format!("Attacks were right too often, and groups were left as they are. {how}");
+        return format!("The advantage of attacks was above its limit, and groups were left as they are. {how}");
     }
     format!(
-        "Attacks were right too often, and groups were mended: in {} members of groups changed places with terms that fit the same \
-         records. The best attack was right more often than blind guesses by {} before, and by {} after; NCP became {}, from {}. {how}",
+        "The advantage of attacks was above its limit, and groups were repaired: in {} members of groups changed places with terms that \
+         fit the same records. The advantage of the best attack over the baseline was {} before, and {} after; NCP became {}, from \
+         {}. {how}",
         count(stats.exchanges, "exchange", "exchanges"),
         decimal(before),
         decimal(after),
@@ -69,8 +70,8 @@ fn mended(stats: &regroup::Stats) -> String {
 /// The section of a report.
 pub(super) fn section(found: &Summary, repaired: Option<&regroup::Stats>, is_inside: bool) -> Section {
     let mut parts = vec![text(
-        "A group stands for some of its terms, and the terms beside it hint at which. The release was attacked with knowledge of what \
-         words mean, and of nobody: each attack rules out terms of groups that do not go with the rest of a record.",
+        "A group stands for some of its terms, and the terms beside it suggest which. The release was attacked with knowledge of the \
+         meaning of terms, and of nobody: each attack rules out terms of groups that do not go with the rest of a record.",
     )];
     if is_inside {
         parts.extend(repaired.map(|stats| text(mended(stats))));
@@ -83,7 +84,7 @@ pub(super) fn section(found: &Summary, repaired: Option<&regroup::Stats>, is_ins
     } else {
         let names: Vec<&str> = found.attacks.iter().map(|of| of.attack.name()).collect();
         parts.push(text(format!(
-            "Tried were {}, with distances from {}. What they found is told to those who hold the original.",
+            "Tried were {}, with distances from {}. What they found is shown to those who hold the original.",
             list(&names),
             found.distances
         )));
@@ -93,7 +94,7 @@ pub(super) fn section(found: &Summary, repaired: Option<&regroup::Stats>, is_ins
             "The calibrated attack was left out: too little is published ungeneralised for it to learn from.",
         ));
     }
-    Section { id: "words", heading: "What words give away", parts }
+    Section { id: "words", heading: "Semantic attacks", parts }
 }
 
 fn points(found: &Summary) -> Vec<(String, String)> {
@@ -164,11 +165,11 @@ fn table(found: &Summary, is_inside: bool) -> Table {
     if is_inside {
         columns.extend([
             ("right (95 %)", Kind::Words),
-            ("blindly", Kind::Number),
+            ("baseline", Kind::Number),
             ("recall", Kind::Number),
             ("F", Kind::Number),
-            ("F blindly", Kind::Number),
-            ("beats blind", Kind::Words),
+            ("F of the baseline", Kind::Number),
+            ("advantage", Kind::Words),
         ]);
     }
     let row = |of: &OfMethod| {
@@ -180,15 +181,17 @@ fn table(found: &Summary, is_inside: bool) -> Table {
     };
     Table {
         caption: match is_inside {
-            true => "What each attack claims, and whether it is right. Blindly: as many terms drawn by lot".into(),
-            false => "What each attack claims; whether it is right only the original tells".into(),
+            true => {
+                "What each attack rules out, and whether it is right. Baseline: as many terms drawn at random".into()
+            }
+            false => "What each attack rules out; whether it is right only the original shows".into(),
         },
         columns,
         rows: found.attacks.iter().map(row).collect(),
     }
 }
 
-/// F beside that of blind guesses.
+/// F beside that of the baseline.
 fn picture(found: &Summary) -> Option<Figure> {
     let judged: Vec<(&str, f64, f64)> =
         found.attacks.iter().filter_map(|of| Some((of.attack.name(), of.score.as_ref()?.f, of.blind?.f))).collect();
@@ -198,14 +201,14 @@ fn picture(found: &Summary) -> Option<Figure> {
     let names: Vec<String> = judged.iter().map(|of| of.0.to_owned()).collect();
     let series = [
         (String::from("the attack"), judged.iter().map(|of| of.1).collect()),
-        (String::from("as many by lot"), judged.iter().map(|of| of.2).collect()),
+        (String::from("the baseline"), judged.iter().map(|of| of.2).collect()),
     ];
     Some(Figure {
         svg: plot::bars("How much attacks find", "F", &names, &series),
-        caption: "F is high where an attack rules out much and is right. Where both bars are as high, words give nothing away.".into(),
+        caption: "F is high where an attack rules out much and is right. Where both bars are equally high, there is no advantage over the baseline.".into(),
         description: judged
             .iter()
-            .map(|(name, f, blind)| format!("{name}: {}, by lot {}", decimal(*f), decimal(*blind)))
+            .map(|(name, f, blind)| format!("{name}: {}, baseline {}", decimal(*f), decimal(*blind)))
             .collect::<Vec<_>>()
             .join("; "),
     })

@@ -55,9 +55,9 @@ pub fn network(title: &str, names: &[String], network: &Network, strengths: &[f6
         );
     }
     if network.edges().is_empty() {
-        note(&mut svg, height - 10.0, "no column tells of another");
+        note(&mut svg, height - 10.0, "no column depends on another");
     } else {
-        note(&mut svg, height - 10.0, &format!("width: bits beyond the other parents; widest {most:.3}"));
+        note(&mut svg, height - 10.0, &format!("width: bits given the other parents; widest {most:.3}"));
     }
     svg + "</svg>\n"
 }

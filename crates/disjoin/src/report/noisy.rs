@@ -5,46 +5,46 @@
 
 use serde::Serialize;
 
-use super::table::{stages, text};
-use super::words::{INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number};
-use super::{Audience, html, markdown};
+use super::Audience;
+use super::classes::{stages, text};
+use super::page::{INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number};
+use super::run::{AnyClaim, Proof, Run, Utility};
 use crate::measure::NoisyReport;
 use crate::recipe::Recipe;
 use crate::release::noisy::{Accounting, Mechanism, NoisyClaim, Rows, Universe};
 use crate::verify::{NoisyCheck, NoisyVerdict};
 
 /// Everything that a run with noise found out.
-#[derive(Debug, Clone, Serialize)]
-pub struct NoisyStory {
+#[derive(Debug, Serialize)]
+pub(super) struct Story<'a> {
     /// What was asked for.
-    pub recipe: Recipe,
+    pub(super) recipe: &'a Recipe,
     /// What is promised.
-    pub claim: NoisyClaim,
+    pub(super) claim: &'a NoisyClaim,
     /// Whether the budget adds up.
-    pub verdict: NoisyVerdict,
+    pub(super) verdict: &'a NoisyVerdict,
     /// What is left of the original. No promise covers this.
-    pub utility: NoisyReport,
+    pub(super) utility: &'a NoisyReport,
     /// Whether the promise holds: a demonstration promises nothing.
-    pub holds: bool,
+    pub(super) holds: bool,
     /// How long each stage took.
-    pub seconds: Vec<(String, f64)>,
+    pub(super) seconds: &'a [(String, f64)],
 }
 
-/// The report as a page.
-pub fn noisy_html(story: &NoisyStory, audience: Audience) -> String {
-    html::dressed(page(story, audience))
+impl<'a> Story<'a> {
+    pub(super) fn of(run: &'a Run) -> Option<Self> {
+        let (AnyClaim::Noisy(claim), Utility::Noisy(utility)) = (&run.claim, &run.utility) else { return None };
+        let Proof::Noisy(verdict) = &run.last()?.proof else { return None };
+        let (holds, seconds) = (run.judgement.holds, &run.seconds[..]);
+        Some(Story { recipe: &run.recipe, claim, verdict, utility, holds, seconds })
+    }
 }
 
-/// The report as Markdown.
-pub fn noisy_markdown(story: &NoisyStory, audience: Audience) -> String {
-    markdown::dressed(page(story, audience))
-}
-
-fn page(story: &NoisyStory, audience: Audience) -> Page {
-    let NoisyStory { claim, verdict, .. } = story;
+pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
+    let Story { claim, verdict, .. } = story;
     let is_inside = audience == Audience::Inside;
     let sentence = match (verdict.holds, verdict.violations) {
-        (true, _) => "The promise holds, if noise was drawn as the ledger says.",
+        (true, _) => "The promise holds, if noise was drawn as in the ledger.",
         (false, 0) => "Nothing is promised: this is a demonstration.",
         (false, _) => "The promise does NOT hold.",
     };
@@ -52,15 +52,15 @@ fn page(story: &NoisyStory, audience: Audience) -> Page {
         0 if verdict.holds => {
             "The budget was added up again; how noise was drawn cannot be seen in a release.".to_owned()
         }
-        0 => "Its noise comes from a seed, and whoever has the seed takes it off.".to_owned(),
+        0 => "Its noise comes from a seed, and everybody who has the seed can remove it.".to_owned(),
         n => format!("{} violated.", count(n, "check is", "checks are")),
     };
     let sections = [
         Some(promise(claim)),
         Some(ledger(claim, verdict)),
         Some(proof(verdict)),
-        is_inside.then(|| utility(&story.utility)),
-        is_inside.then(|| stages(&story.seconds)),
+        is_inside.then(|| utility(story.utility)),
+        is_inside.then(|| stages(story.seconds)),
     ];
     Page {
         title: match audience {
@@ -182,7 +182,7 @@ fn utility(report: &NoisyReport) -> Section {
         columns: vec![("measure", Kind::Words), ("meaning", Kind::Sentence), ("value", Kind::Number)],
         rows,
     };
-    let warning = "The promise does not cover these numbers: they were counted in the original without noise. Whoever tells them to \
-                   somebody, or makes release after release and takes the one with the best, gives away more than epsilon.";
+    let warning = "The promise does not cover these numbers: they were counted in the original without noise. To publish them, or to \
+                   choose among several releases by them, costs more than epsilon.";
     Section { id: "utility", heading: "What is left", parts: vec![text(warning), Part::Table(table)] }
 }

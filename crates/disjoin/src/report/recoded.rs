@@ -1,12 +1,13 @@
-//! The report of recoded transactions: what they promise, whether it is kept, what words give away, what is left.
+//! The report of recoded transactions: what they promise, whether it is kept, what semantic attacks find, what is left.
 //!
 //! Inside, everything is told; the public page tells what follows from the release and its claim alone.
 
 use serde::Serialize;
 
-use super::table::{Outline, limits, page_of, stages, text};
-use super::words::{KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
-use super::{Audience, Limit, html, markdown, meaning};
+use super::classes::{Outline, limits, page_of, stages, text};
+use super::page::{KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
+use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Repaired, Run, Utility};
+use super::{Audience, meaning};
 use crate::attack::semantic::summary::Summary;
 use crate::inspect::Risk;
 use crate::measure::RecodedReport;
@@ -16,55 +17,69 @@ use crate::repair::regroup;
 use crate::verify::{RecodedCheck, RecodedVerdict};
 
 /// Everything that a run with recoded transactions found out.
-#[derive(Debug, Clone, Serialize)]
-pub struct RecodedStory {
+#[derive(Debug, Serialize)]
+pub(super) struct Story<'a> {
     /// What was asked for.
-    pub recipe: Recipe,
+    pub(super) recipe: &'a Recipe,
     /// Records of the original.
-    pub records: u64,
+    pub(super) records: u64,
     /// Terms of the original.
-    pub terms: u64,
+    pub(super) terms: u64,
     /// Who could be singled out in the data as it was.
-    pub before: Risk,
+    pub(super) before: &'a Risk,
     /// What is promised.
-    pub claim: RecodedClaim,
-    /// What happened on the way.
-    pub stats: serde_json::Value,
+    pub(super) claim: &'a RecodedClaim,
     /// Whether the release keeps the promise.
-    pub verdict: RecodedVerdict,
-    /// What somebody makes of it who knows what words mean; nothing if nobody asked.
-    pub attacks: Option<Summary>,
-    /// How groups were mended before that, if attacks were right too often.
-    pub repaired: Option<regroup::Stats>,
+    pub(super) verdict: &'a RecodedVerdict,
+    /// What semantic attacks find; nothing if none was run.
+    pub(super) attacks: Option<&'a Summary>,
+    /// How groups were repaired before that, if the advantage of attacks was above its limit.
+    pub(super) repaired: Option<&'a regroup::Stats>,
     /// What is left of the original.
-    pub utility: RecodedReport,
+    pub(super) utility: &'a RecodedReport,
     /// The limits of the recipe.
-    pub limits: Vec<Limit>,
+    pub(super) limits: &'a [Limit],
     /// Whether the promise and all limits hold.
-    pub holds: bool,
+    pub(super) holds: bool,
     /// How long each stage took.
-    pub seconds: Vec<(String, f64)>,
+    pub(super) seconds: &'a [(String, f64)],
 }
 
-/// The report as a page.
-pub fn recoded_html(story: &RecodedStory, audience: Audience) -> String {
-    html::dressed(page(story, audience))
+impl<'a> Story<'a> {
+    pub(super) fn of(run: &'a Run) -> Option<Self> {
+        let (AnyClaim::Recoded(claim), Before::Sets(before), Utility::Recoded(utility)) =
+            (&run.claim, &run.before, &run.utility)
+        else {
+            return None;
+        };
+        let last = run.last()?;
+        let Proof::Recoded(verdict) = &last.proof else { return None };
+        Some(Story {
+            recipe: &run.recipe,
+            records: run.records,
+            terms: run.terms,
+            before,
+            claim,
+            verdict,
+            attacks: if let Attacked::Recoded { summary, .. } = &last.attacked { Some(summary) } else { None },
+            repaired: if let Some(Repaired::Groups(stats)) = &last.repaired { Some(stats) } else { None },
+            utility,
+            limits: &run.judgement.limits,
+            holds: run.judgement.holds,
+            seconds: &run.seconds,
+        })
+    }
 }
 
-/// The report as Markdown.
-pub fn recoded_markdown(story: &RecodedStory, audience: Audience) -> String {
-    markdown::dressed(page(story, audience))
-}
-
-fn page(story: &RecodedStory, audience: Audience) -> Page {
+pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let sections = [
         Some(promise(story)),
         Some(proof(story, is_inside)),
-        story.attacks.as_ref().map(|found| meaning::section(found, story.repaired.as_ref(), is_inside)),
+        story.attacks.as_ref().map(|found| meaning::section(found, story.repaired, is_inside)),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
-        is_inside.then(|| stages(&story.seconds)),
+        (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
+        is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
         audience,
@@ -74,7 +89,7 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
             holds: if is_inside { story.holds } else { story.verdict.holds },
             violations: story.verdict.violations,
             because: Vec::new(),
-            limits: &story.limits,
+            limits: story.limits,
             facts: facts(story, is_inside),
             sections: sections.into_iter().flatten().collect(),
             made_by: &story.claim.made_by,
@@ -82,7 +97,7 @@ fn page(story: &RecodedStory, audience: Audience) -> Page {
     )
 }
 
-fn facts(story: &RecodedStory, is_inside: bool) -> Vec<(&'static str, String)> {
+fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
     let verdict = &story.verdict;
     let mut facts = vec![(
         "Terms",
@@ -97,14 +112,14 @@ fn facts(story: &RecodedStory, is_inside: bool) -> Vec<(&'static str, String)> {
         facts.insert(0, ("Before", format!("{before} of records had up to {m} terms that fewer than {k} share")));
         let became = &story.utility.became;
         if let Some(found) = &story.attacks {
-            facts.push(("By words", meaning::fact(found)));
+            facts.push(("Semantic attacks", meaning::fact(found)));
         }
         facts.push(("Suppressed", format!("{} of the occurrences", percent(became.occurrences_suppressed))));
     }
     facts
 }
 
-fn promise(story: &RecodedStory) -> Section {
+fn promise(story: &Story<'_>) -> Section {
     let points = vec![
         ("Against whom".to_owned(), story.claim.adversary.clone()),
         ("By which method".to_owned(), format!("{}, k = {}", story.claim.method, story.claim.k)),
@@ -119,7 +134,7 @@ fn promise(story: &RecodedStory) -> Section {
     Section { id: "promise", heading: "What is promised", parts }
 }
 
-fn proof(story: &RecodedStory, is_inside: bool) -> Section {
+fn proof(story: &Story<'_>, is_inside: bool) -> Section {
     // What was compared with the original is no part of what the release tells.
     let is_told = |check: &&RecodedCheck| {
         use crate::verify::RecodedRule as Rule;
@@ -144,13 +159,13 @@ fn proof(story: &RecodedStory, is_inside: bool) -> Section {
     Section { id: "proof", heading: "Whether it is kept", parts: vec![Part::Table(table)] }
 }
 
-fn utility(story: &RecodedStory) -> Section {
+fn utility(story: &Story<'_>) -> Section {
     let report = &story.utility;
     let became = &report.became;
     let named = |name: &str, meaning: &str, value: String| vec![name.to_owned(), meaning.to_owned(), value];
     let mut rows = vec![
         named("terms kept", "terms that are published as themselves", number(became.terms_kept as u64)),
-        named("terms in groups", "terms of which only the group is told", number(became.terms_generalized as u64)),
+        named("terms in groups", "terms of which only the group is published", number(became.terms_generalized as u64)),
         named("terms suppressed", "terms that are not published", number(became.terms_suppressed as u64)),
         named(
             "occurrences kept",

@@ -4,9 +4,10 @@
 
 use serde::Serialize;
 
-use super::table::{Outline, limits, page_of, proof, stages, text};
-use super::words::{Kind, Page, Part, Section, Table, count, decimal, number, share};
-use super::{Audience, Limit, dependency, html, markdown};
+use super::classes::{Outline, limits, page_of, proof, stages, text};
+use super::page::{Kind, Page, Part, Section, Table, count, decimal, number, share};
+use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Run, Utility};
+use super::{Audience, dependency};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
 use crate::measure::SplitReport;
@@ -15,55 +16,75 @@ use crate::release::split::{QUASI, SplitClaim};
 use crate::verify::TableVerdict;
 
 /// Everything that a run with a split table found out.
-#[derive(Debug, Clone, Serialize)]
-pub struct SplitStory {
+#[derive(Debug, Serialize)]
+pub(super) struct Story<'a> {
     /// What was asked for.
-    pub recipe: Recipe,
+    pub(super) recipe: &'a Recipe,
     /// Rows of the original.
-    pub rows: u64,
+    pub(super) rows: u64,
     /// Rows that share their quasi-identifiers with fewer than k in the original.
-    pub at_risk: u64,
+    pub(super) at_risk: u64,
     /// What is promised.
-    pub claim: SplitClaim,
+    pub(super) claim: &'a SplitClaim,
     /// Whether the release keeps it.
-    pub verdict: TableVerdict,
+    pub(super) verdict: &'a TableVerdict,
     /// How likely values are guessed.
-    pub breach: BreachReport,
-    /// How likely by somebody who learned from the release how they go together.
-    pub by_network: NetworkBreach,
+    pub(super) breach: &'a BreachReport,
+    /// How likely by an adversary who learned from the release how they go together.
+    pub(super) by_network: &'a NetworkBreach,
     /// Which dependencies survive.
-    pub dependencies: Surviving,
+    pub(super) dependencies: &'a Surviving,
     /// What is left of the original.
-    pub utility: SplitReport,
+    pub(super) utility: &'a SplitReport,
     /// The limits of the recipe.
-    pub limits: Vec<Limit>,
+    pub(super) limits: &'a [Limit],
     /// Whether the promise and all limits hold.
-    pub holds: bool,
+    pub(super) holds: bool,
     /// How long each stage took.
-    pub seconds: Vec<(String, f64)>,
+    pub(super) seconds: &'a [(String, f64)],
 }
 
-/// The report as a page.
-pub fn split_html(story: &SplitStory, audience: Audience) -> String {
-    html::dressed(page(story, audience))
+impl<'a> Story<'a> {
+    pub(super) fn of(run: &'a Run) -> Option<Self> {
+        let (AnyClaim::Split(claim), Before::Table { at_risk, rows }, Utility::Split(utility)) =
+            (&run.claim, &run.before, &run.utility)
+        else {
+            return None;
+        };
+        let last = run.last()?;
+        let (Proof::Split(verdict), Attacked::Split { breach, network, dependencies, .. }) =
+            (&last.proof, &last.attacked)
+        else {
+            return None;
+        };
+        Some(Story {
+            recipe: &run.recipe,
+            rows: *rows,
+            at_risk: *at_risk,
+            claim,
+            verdict,
+            breach: breach.as_ref()?,
+            by_network: network.as_ref()?,
+            dependencies: &dependencies.as_ref()?.found,
+            utility,
+            limits: &run.judgement.limits,
+            holds: run.judgement.holds,
+            seconds: &run.seconds,
+        })
+    }
 }
 
-/// The report as Markdown.
-pub fn split_markdown(story: &SplitStory, audience: Audience) -> String {
-    markdown::dressed(page(story, audience))
-}
-
-fn page(story: &SplitStory, audience: Audience) -> Page {
+pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let sections = [
         Some(promise(story)),
-        Some(proof(&story.verdict, None)),
+        Some(proof(story.verdict, None)),
         is_inside.then(|| breach(story)),
-        is_inside.then(|| dependency::section(&story.dependencies)),
+        is_inside.then(|| dependency::section(story.dependencies)),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(&story.limits)),
+        (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
         Some(files(story)),
-        is_inside.then(|| stages(&story.seconds)),
+        is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
         audience,
@@ -73,7 +94,7 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
             holds: if is_inside { story.holds } else { story.verdict.holds },
             violations: story.verdict.violations,
             because: Vec::new(),
-            limits: &story.limits,
+            limits: story.limits,
             facts: facts(story, is_inside),
             sections: sections.into_iter().flatten().collect(),
             made_by: &story.claim.made_by,
@@ -81,25 +102,25 @@ fn page(story: &SplitStory, audience: Audience) -> Page {
     )
 }
 
-fn facts(story: &SplitStory, is_inside: bool) -> Vec<(&'static str, String)> {
+fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
     let sizes = count(story.verdict.smallest_class, "row", "rows");
     let mut facts = vec![("Groups", format!("{}, the smallest of {sizes}", number(story.verdict.classes)))];
     if is_inside {
         let k = story.recipe.protect.k;
         let before = share(story.at_risk, story.rows);
         facts.insert(0, ("Before", format!("{before} of rows shared their quasi-identifiers with fewer than {k}")));
-        facts.push(("Removed", format!("{} of the rows", share(story.utility.removed, story.rows))));
+        facts.push(("Suppressed", format!("{} of the records", share(story.utility.removed, story.rows))));
     }
     facts
 }
 
-fn promise(story: &SplitStory) -> Section {
+fn promise(story: &Story<'_>) -> Section {
     let parts =
         vec![text(&story.claim.promised), Part::Points(vec![("Against whom".into(), story.claim.adversary.clone())])];
     Section { id: "promise", heading: "What is promised", parts }
 }
 
-fn breach(story: &SplitStory) -> Section {
+fn breach(story: &Story<'_>) -> Section {
     let told = &story.breach;
     let row = |known: &str, worst: f64, mean: f64| vec![known.to_owned(), decimal(worst), decimal(mean)];
     let mut rows = vec![row("the group (definition 3)", told.group_known.worst, told.group_known.mean)];
@@ -128,22 +149,22 @@ fn breach(story: &SplitStory) -> Section {
         0 => String::from("No value of anybody is certain."),
         n => format!("{} of people are certain: their groups have no other.", count(n, "value", "values")),
     };
-    Section { id: "attack", heading: "What somebody learns", parts: vec![text(certain), Part::Table(table)] }
+    Section { id: "attack", heading: "What an adversary learns", parts: vec![text(certain), Part::Table(table)] }
 }
 
-fn utility(story: &SplitStory) -> Section {
+fn utility(story: &Story<'_>) -> Section {
     let report = &story.utility;
     let named = |name: &str, meaning: &str, value: String| vec![name.to_owned(), meaning.to_owned(), value];
     let joint = "the distance (total variation) of sensitive values together from what their tables suggest";
     let mut rows = vec![
         named("joint values", &format!("{joint}, on average over rows"), decimal(report.joint.mean)),
         named("joint values, worst", "the same in the group where it is greatest", decimal(report.joint.worst)),
-        named("removed", "rows that are not published", number(report.removed)),
+        named("suppressed", "records that are not published", number(report.removed)),
     ];
     if let Some(quasi) = &report.quasi {
         rows.push(named(
             "GCP, all rows",
-            "the mean loss of a cell, removed rows counting as lost",
+            "the mean loss of a cell, suppressed records counting as lost",
             decimal(quasi.gcp_all),
         ));
     }
@@ -155,7 +176,7 @@ fn utility(story: &SplitStory) -> Section {
     Section { id: "utility", heading: "What is left", parts: vec![Part::Table(table)] }
 }
 
-fn files(story: &SplitStory) -> Section {
+fn files(story: &Story<'_>) -> Section {
     let how = if story.claim.exact { "quasi-identifier: as it is" } else { "quasi-identifier: generalised" };
     let quasi = story.claim.columns.iter().filter(|column| column.role == Role::Quasi);
     let mut rows: Vec<Vec<String>> =

@@ -4,23 +4,21 @@
 //! Checked by: tests/it/semantic.rs, `crates/disjoin-cli/tests/it/semantic.rs`
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::recoded::MadeRecoded;
 use crate::attack::semantic::judge::Original;
 use crate::attack::semantic::summary::{RELEASE, Summary};
-use crate::attack::semantic::{Attacked, Distance, Options, attack_release};
+use crate::attack::semantic::{Attacked, Distance, GroupTable, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
 use crate::knowledge::relatedness::{
     Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_embeddings, by_records, by_vectors,
 };
-use crate::recipe::Recipe;
-use crate::recipe::meaning::Meaning;
+use crate::observer::Observer;
 use crate::release::recoded::Recoded;
-use crate::repair::regroup::{Asked, Regrouped, regroup};
 
 /// For each term of a dictionary its vector, if it is known, and how terms were looked up.
-pub type Embed = Box<dyn Fn(&Dictionary) -> Result<(Vec<Option<Vec<f32>>>, Known)> + Send + Sync>;
+pub type Embed = Arc<dyn Fn(&Dictionary) -> Result<(Vec<Option<Vec<f32>>>, Known)> + Send + Sync>;
 
 /// What somebody knows about words.
 pub enum Words {
@@ -51,14 +49,10 @@ pub struct Files<'a> {
     pub tokenizer: Option<&'a Path>,
 }
 
-impl<'a> From<&'a Meaning> for Files<'a> {
-    fn from(asked: &'a Meaning) -> Self {
-        Files {
-            corpus: asked.corpus.as_deref(),
-            counts: asked.counts.as_deref(),
-            vectors: asked.vectors.as_deref(),
-            tokenizer: asked.tokenizer.as_deref(),
-        }
+impl Files<'_> {
+    /// Whether something is named.
+    pub fn is_named(&self) -> bool {
+        self.corpus.is_some() || self.counts.is_some() || self.vectors.is_some()
     }
 }
 
@@ -145,48 +139,31 @@ pub fn attack_words(
     told: &Distances<'_>,
     options: &Options,
     original: Option<Beside<'_>>,
-    tell: &mut dyn FnMut(&str),
+    observer: &dyn Observer,
 ) -> Result<(Attacked, Summary)> {
     // What cannot be judged is refused before the work is done.
     let original = original.map(|(data, line_of)| Original::new(release, data, line_of)).transpose()?;
-    tell("laying out distances");
-    let attacked = attack_release(release, &*told.distance, options, &mut |name| tell(&format!("attacking: {name}")));
+    observer.stage("laying out distances");
+    let attacked = attack_release(release, &*told.distance, options, observer);
     let truth = original.as_ref().map(Original::truth);
     let summary = Summary::new(&attacked, told.source, told.known, truth.as_ref());
     Ok((attacked, summary))
 }
 
-/// The same as a recipe asks for it; nothing where it asks for no attack.
-pub(super) fn attack_as_asked(
-    asked: Option<(&Meaning, &Words)>,
-    release: &Recoded,
-    original: Beside<'_>,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Option<Summary>> {
-    let Some((asked, words)) = asked.filter(|(asked, _)| !asked.eliminate.is_empty()) else { return Ok(None) };
-    let told = words.distances(release)?;
-    attack_words(release, &told, &asked.options(), Some(original), tell).map(|(_, summary)| Some(summary))
-}
+/// How many eliminations are shown.
+const SHOWN: usize = 10;
 
-/// Groups a release anew, as a recipe asks for it, if attacks are right more often than it allows.
-pub(super) fn mend_as_asked(
-    recipe: &Recipe,
-    words: Option<&Words>,
-    made: &MadeRecoded,
-    original: &Dataset,
-    attacks: Option<&Summary>,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Option<Regrouped>> {
-    let (Some(limit), Some(asked), Some(words), Some(attacks)) =
-        (recipe.repair.limit, &recipe.attack.meaning, words, attacks)
-    else {
-        return Ok(None);
+/// The eliminations of the last attack with the highest scores, in words.
+pub(super) fn surest(release: &Recoded, attacked: &Attacked) -> Vec<String> {
+    let Some(found) = attacked.found.last() else { return Vec::new() };
+    let mut steps = Vec::new();
+    for (table, trace) in attacked.tables.iter().zip(&found.traces) {
+        steps.extend(trace.steps.iter().map(|step| (step.score, table, step)));
+    }
+    steps.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let words = |(score, table, step): (f64, &GroupTable, &crate::attack::semantic::Step)| {
+        let members: Vec<&str> = table.members.iter().map(|&term| release.dictionary.text(term)).collect();
+        format!("{score:.3}  ({}) is not {}", members.join(", "), members[step.column])
     };
-    let most = asked.most_beyond_blind.unwrap_or(0.0);
-    let Some(told) = words.of_terms(&original.dictionary)?.filter(|_| attacks.beyond_blind() > most) else {
-        return Ok(None);
-    };
-    let (claim, release, options) = (&made.claim, &made.release, &asked.options());
-    let adversaries: &[&Distance<'_>] = &[&*told.distance];
-    regroup(&Asked { claim, release, original, adversaries, options, most, limit }, tell).map(Some)
+    steps.into_iter().take(SHOWN).map(words).collect()
 }

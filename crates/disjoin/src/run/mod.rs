@@ -1,313 +1,196 @@
-//! The whole way, from a recipe to a package: read, inspect, protect, verify, attack, repair until the limits hold, measure,
-//! publish.
+//! The whole way, from a recipe to a package, for every form of release: protect, verify, attack, repair until the limits hold,
+//! measure, judge, publish. The verbs are the same steps one by one.
 //!
-//! Promises:   the package is written as a whole or not at all, and the old one stays until then; what is written was verified
-//!             and attacked as it is written. Whether the limits hold is told, not enforced: the story says so first
+//! Promises:   the package is written as a whole or not at all, and the old one stays until then. What is verified, attacked and
+//!             measured is what was written, read back from its bytes. Whether the limits hold is reported, not enforced
 //! Assumes:    one person at the wheel: nobody changes the input meanwhile
-//! Checked by: tests/it/recipes.rs, crates/disjoin-cli/tests/it/run.rs
+//! Checked by: tests/it/recipes.rs, crates/disjoin-cli/tests/it/run.rs, verdicts.rs
 
+mod attack;
+mod convert;
+mod explain;
+pub mod forms;
+mod inspect;
+pub mod limits;
 pub mod meaning;
-pub mod noisy;
-pub mod recoded;
-pub mod split;
+mod measure;
+pub mod open;
+mod person;
+mod protect;
+mod query;
+mod reconstruct;
+mod repair;
 pub mod stream;
 pub mod sweep;
-pub mod table;
+mod verify;
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde::Serialize;
+pub use attack::{AttackOptions, attack};
+pub use convert::{Converted, convert};
+pub use explain::explain;
+pub use inspect::{InspectOptions, inspect};
+pub use measure::{MeasureOptions, measure};
+pub use open::{Input, Opened, Originally, open};
+pub use protect::protect;
+pub use query::{Questions, query};
+pub use reconstruct::{Reconstruction, reconstruct};
+pub use repair::{RepairOptions, repair};
+pub use verify::verify;
 
-use crate::attack::summary::{Choice, Summary, find, likeliest};
-use crate::attack::{self, Knowledge, View};
-use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::inspect::risk;
-use crate::measure;
-use crate::protect::disassociation::{self, Params, disassociate_with};
-use crate::publish::{Custody, Destination, Encoding, Package, Page, Part, renumber};
-use crate::read::{self, Intake};
-use crate::recipe::{AtMost, OutputFormat, Recipe};
-use crate::reconstruct::Model;
-use crate::release::claim::{Claim, Parameters, Sensitive};
-use crate::release::open::InMemory;
-use crate::release::{Disassociated, Promise};
-use crate::repair;
-use crate::report::{Audience, Limit, Round, Story, html, json, markdown};
-use crate::verify;
+use crate::inspect::{risk, rows_at_risk};
+use crate::observer::{Observer, observed};
+use crate::publish::{Destination, Kept, Package, Part, Staging};
+use crate::read::{Files, Sources};
+use crate::recipe::Recipe;
+use crate::release::Form;
+use crate::report::{Audience, Before, Judgement, Page, Round, Run};
+use forms::Made;
+use open::Original;
 
-/// Runs a recipe and writes its package; `tell` hears of every stage before it begins.
-pub fn run(recipe: &Recipe, tell: &mut dyn FnMut(&str)) -> Result<Story> {
-    refuse_table(recipe)?;
-    refuse_others(recipe)?;
-    let destination = Destination::check(&recipe.output.folder)?;
-    destination.check_outside(&recipe.input.file)?;
-    tell("reading the data");
-    let read = read::read(&recipe.input.file, &recipe.input.options)?;
-    run_on(recipe, &read.0, read.1, None, &destination, tell)
+/// What a verb has to say: a page for people, JSON for programs, and whether the promise and its limits hold.
+#[derive(Debug)]
+pub struct Answer {
+    /// For people.
+    pub page: Page,
+    /// For programs.
+    pub json: serde_json::Value,
+    /// Whether everything holds that was looked at.
+    pub judged: Judgement,
+    /// What may not be what the user meant.
+    pub warnings: Vec<String>,
+    /// Files and folders that were written.
+    pub wrote: Vec<PathBuf>,
 }
 
-/// A recipe for a table goes another way: [`table::run_table`].
-fn refuse_table(recipe: &Recipe) -> Result<()> {
-    match recipe.table {
-        None => Ok(()),
-        Some(_) => Err(Error::recipe("table", "is for tables, and this is done with sets only", "remove [table]")),
+impl Answer {
+    /// An answer that judges nothing.
+    pub(crate) fn new(page: Page, result: &impl serde::Serialize) -> Result<Self> {
+        let json = serde_json::to_value(result).map_err(|_| Error::Internal("a result is always JSON"))?;
+        let judged = Judgement { proved: None, limits: Vec::new(), holds: true };
+        Ok(Answer { page, json, judged, warnings: Vec::new(), wrote: Vec::new() })
+    }
+
+    /// The same, judged: the verdict and its limits stand beside the result.
+    pub(crate) fn judged(mut self, judged: Judgement) -> Result<Self> {
+        if let Some(fields) = self.json.as_object_mut() {
+            let limits = serde_json::to_value(&judged.limits).map_err(|_| Error::Internal("limits are always JSON"))?;
+            fields.insert("holds".into(), judged.holds.into());
+            fields.insert("limits".into(), limits);
+        }
+        self.judged = judged;
+        Ok(self)
     }
 }
 
-/// Recoded transactions and noise go other ways: [`recoded::run_recoded`], [`noisy::run_noisy`].
-fn refuse_others(recipe: &Recipe) -> Result<()> {
-    match recipe.protect.recoding.is_some() || recipe.protect.noise.is_some() {
-        false => Ok(()),
-        true => Err(Error::recipe("protect.method", "this is done with disassociation only", "remove the key")),
-    }
+/// Runs a recipe and writes its package.
+pub fn run(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer) -> Result<Run> {
+    run_with(recipe, input, None, observer)
 }
 
-/// The same for data that was read already; `original` is kept in custody if it exists nowhere else.
-pub fn run_on(
+/// The same; `original` is kept in custody if it exists nowhere else.
+pub fn run_with(recipe: &Recipe, input: Input<'_>, original: Option<&[u8]>, observer: &dyn Observer) -> Result<Run> {
+    observed(|| {
+        let destination = Destination::check(&recipe.output.folder)?;
+        destination.check_outside(&recipe.input.file)?;
+        // What is missing is better said before the work is done.
+        let asked = AttackOptions::of(recipe)?;
+        let mut clock = Clock::default();
+        let mut made = clock.time("protect", || forms::protect(recipe, input, observer))?;
+        if let (Made::Disassociated(made), Some(original)) = (&mut made, original) {
+            made.original = Some(original.to_vec());
+        }
+        destination.publish(|staging| go(recipe, made, &asked, staging, &mut clock, observer))
+    })
+}
+
+/// protect -> [verify -> attack -> (repair)]* -> measure -> judge -> publish
+fn go(
     recipe: &Recipe,
-    data: &Dataset,
-    intake: Intake,
-    original: Option<&[u8]>,
-    destination: &Destination,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Story> {
-    let mut clock = Clock { seconds: Vec::new() };
-    tell("looking for people whom a few terms single out");
-    let before = clock.time("inspect", || risk(data, recipe.protect.k, recipe.protect.m));
-    let Made { claim, rounds, utility, limits, holds, release, leaf_of, stats } = make(recipe, data, &mut clock, tell)?;
-    let story = Story {
-        recipe: recipe.clone(),
-        records: data.records.len() as u64,
-        terms: data.n_terms() as u64,
-        before,
-        claim,
-        rounds,
-        utility,
-        limits,
-        holds,
-        seconds: clock.seconds,
-    };
-    tell("writing the package");
-    let claim = &story.claim;
-    let custody = Custody::new(&claim.made_by, intake, claim.parameters.clone(), claim.promise, stats);
-    let pages = pages(&story)?;
-    let encoding = match recipe.output.format {
-        OutputFormat::Jsonl => Encoding::JsonLines,
-        OutputFormat::Parquet => Encoding::Parquet,
-    };
-    let package =
-        Package { claim, release: &release, encoding, custody: &custody, leaf_of: &leaf_of, original, pages: &pages };
-    package.publish(destination)?;
-    Ok(story)
-}
-
-/// A release that went the whole way, but is not written yet.
-struct Made {
-    claim: Claim,
-    rounds: Vec<Round>,
-    utility: measure::Report,
-    limits: Vec<Limit>,
-    holds: bool,
-    release: Disassociated,
-    leaf_of: Vec<u32>,
-    stats: disassociation::Stats,
-}
-
-/// Protects, and tries out and mends until the limits hold; then measures what is left.
-fn make(recipe: &Recipe, data: &Dataset, clock: &mut Clock, tell: &mut dyn FnMut(&str)) -> Result<Made> {
-    let params = recipe.protect.params_for(data)?;
-    let protected = clock.time("protect", || disassociate_with(data, &params, &mut |step| tell(step.text())))?;
-    let (mut release, mut leaf_of) = (protected.release, protected.leaf_of);
-    let promise = recipe.protect.promise;
-    let mut claim = Claim::disassociation(parameters(&params, data), promise, release.header.records);
-
-    let mut rounds = Vec::new();
+    made: Made,
+    asked: &AttackOptions,
+    staging: &Staging,
+    clock: &mut Clock,
+    observer: &dyn Observer,
+) -> Result<Run> {
+    observer.stage("writing the release");
+    made.plan(recipe)?.package.write(staging, observer)?;
+    let mut original = made.into_original();
+    observer.stage("looking for people who can be singled out");
+    let before = clock.time("inspect", || before(recipe, &original, observer))?;
+    let mut rounds: Vec<Round> = Vec::new();
     let mut repaired = None;
-    loop {
-        let round =
-            clock.time("verify and attack", || try_out(recipe, &claim, &release, data, &leaf_of, repaired, tell))?;
-        let limits = attack_limits(recipe, &round.attacks);
-        let is_last = rounds.len() as u32 >= recipe.repair.rounds;
-        rounds.push(round);
-        if is_last || limits.iter().all(|limit| limit.holds) {
-            break;
+    let opened = loop {
+        let opened = read_back(staging, recipe.form(), &mut original)?;
+        let proof = clock.time("verify", || forms::verify(&opened, Some(&original), observer))?;
+        let attacked = clock.time("attack", || forms::attack(&opened, Some(&original), asked, &Files, observer))?;
+        let judged = recipe.limits.judge(Some(proof.holds()), &attacked.found());
+        let wants = !judged.holds || attacked.found().advantage > recipe.limits.advantage.or(Some(0.0));
+        rounds.push(Round { repaired: repaired.take(), proof, attacked });
+        // Groups are changed until nothing helps in one round; chunks may need several.
+        let most = if recipe.form() == Form::Recoded { 1 } else { recipe.repair.rounds };
+        if !wants || rounds.len() as u32 > most {
+            break opened;
         }
-        tell("mending what the attacks broke");
-        let mended = clock.time("repair", || repair::set_aside(&release, &claim.parameters));
-        if mended.stats.clusters_changed == 0 {
-            break;
-        }
-        leaf_of = renumber(leaf_of, &mended.leaves).ok_or(Error::Internal("a repair keeps all clusters"))?;
-        release = mended.release;
-        claim = Claim::disassociation(claim.parameters, Promise::AlgorithmAware, claim.records);
-        repaired = Some(mended.stats);
-    }
-
-    tell("measuring what is left");
-    let options = measure::Options {
-        top: recipe.measure.top,
-        reconstructions: recipe.measure.reconstructions,
-        queries: recipe.measure.queries,
-        seed: recipe.measure.seed,
-        interest: Some(&params.interest),
-        ..measure::Options::default()
-    };
-    let utility = clock.time("measure", || measure::measure(&mut InMemory::new(&release), data, &options))?;
-
-    let last = rounds.last();
-    let mut limits = last.map_or_else(Vec::new, |round: &Round| attack_limits(recipe, &round.attacks));
-    limits.extend(measure_limits(recipe, &utility));
-    let holds = last.is_some_and(|round| round.verdict.holds) && limits.iter().all(|limit| limit.holds);
-    Ok(Made { claim, rounds, utility, limits, holds, release, leaf_of, stats: protected.stats })
-}
-
-/// Verifies a release and attacks it.
-fn try_out(
-    recipe: &Recipe,
-    claim: &Claim,
-    release: &Disassociated,
-    data: &Dataset,
-    leaf_of: &[u32],
-    repaired: Option<repair::Stats>,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Round> {
-    tell("proving the promise");
-    let truth = verify::Truth { original: data, leaf_of: Some(leaf_of) };
-    let verdict = verify::verify(claim, InMemory::new(release), Some(truth))?;
-    let view = View { release, cut: claim.parameters.cut, knowledge: &Knowledge::Anything };
-    let found = find(&view, &recipe.attack.run, recipe.attack.steps, &mut |name| tell(&format!("attacking: {name}")));
-    let identity = match recipe.attack.run.contains(&Choice::Identity) {
-        true => {
-            tell("asking whose row it may be");
-            Some(likeliest(&Model::new(release)?))
-        }
-        false => None,
-    };
-    let truth = attack::Truth::new(data, Some(leaf_of), release)?;
-    let attacks = Summary::new(&found, identity, Some(&truth), release, recipe.attack.most_certain);
-    Ok(Round { repaired, verdict, attacks })
-}
-
-/// What the claim says about the parameters.
-pub fn parameters(params: &Params, data: &Dataset) -> Parameters {
-    let mut terms: Vec<String> = params.sensitive.iter().map(|&t| data.dictionary.text(t).to_owned()).collect();
-    terms.sort_unstable();
-    let rule = |diversity: disassociation::Diversity| match diversity.rule {
-        disassociation::DiversityRule::Multiplicity => String::from("multiplicity"),
-        disassociation::DiversityRule::Size => String::from("size"),
-    };
-    let sensitive = Sensitive { terms, l: params.diversity.map(|d| d.l), rule: params.diversity.map(rule) };
-    Parameters {
-        k: params.k,
-        m: params.m,
-        max_cluster: params.max_cluster,
-        refine: params.refine,
-        cut: params.cut_rule(),
-        sensitive: (!params.sensitive.is_empty()).then_some(sensitive),
-    }
-}
-
-/// Room for rounding where a probability is exactly at its limit, as 1/k often is.
-const ROUNDING: f64 = 1e-9;
-
-/// A limit, and whether a value keeps it.
-fn limit(key: impl Into<String>, meaning: impl Into<String>, at_most: f64, value: f64) -> Limit {
-    Limit { key: key.into(), meaning: meaning.into(), at_most, value, holds: value <= at_most + ROUNDING }
-}
-
-/// The same where there may be no limit, or no value.
-fn limit_if(key: &str, meaning: &str, at_most: Option<f64>, value: Option<f64>) -> Option<Limit> {
-    Some(limit(key, meaning, at_most?, value?))
-}
-
-fn attack_limits(recipe: &Recipe, attacks: &Summary) -> Vec<Limit> {
-    let asked = &recipe.attack;
-    let certain = limit(
-        "attack.most_certain",
-        "certain statements about who shares terms with fewer than k people",
-        asked.most_certain as f64,
-        attacks.certain as f64,
-    );
-    let likely = attacks.identity.map(|risk| {
-        limit("attack.most_likely", "the highest probability that a row is a person's", asked.most_likely, risk.worst)
-    });
-    [Some(certain), likely].into_iter().flatten().collect()
-}
-
-fn measure_limits(recipe: &Recipe, utility: &measure::Report) -> Vec<Limit> {
-    let first = utility.relative_error.first().and_then(|window| window.re_e.mean);
-    let measured = Measured {
-        itemsets_lost: utility.top_k.tkd_e.all,
-        terms_lost: ("the share of terms that no chunk shows", utility.terms_lost.tlost),
-        pair_error: first.unwrap_or(0.0),
-        query_error: utility.queries.median,
-    };
-    measured.limits(&recipe.measure.at_most)
-}
-
-/// What was measured of sets of terms, in whichever form.
-struct Measured {
-    itemsets_lost: f64,
-    /// With what it means.
-    terms_lost: (&'static str, f64),
-    pair_error: f64,
-    query_error: f64,
-}
-
-impl Measured {
-    /// Held against the limits of a recipe, as far as there are any.
-    fn limits(&self, at_most: &AtMost) -> Vec<Limit> {
-        let itemsets = ("the share of the most frequent itemsets that are lost", self.itemsets_lost);
-        let pairs = ("the relative error of pairs of the most frequent terms", self.pair_error);
-        let queries = ("the median relative error of counts of itemsets", self.query_error);
-        let asked = [
-            ("itemsets_lost", at_most.itemsets_lost, itemsets),
-            ("terms_lost", at_most.terms_lost, self.terms_lost),
-            ("pair_error", at_most.pair_error, pairs),
-            ("query_error", at_most.query_error, queries),
-        ];
-        let held = |(key, at_most, (meaning, value)): (&str, Option<f64>, (&str, f64))| {
-            Some(limit(format!("measure.at_most.{key}"), meaning, at_most?, value))
+        observer.stage("repairing what the attacks broke");
+        let mended = clock.time("repair", || forms::repair(&opened, &original, recipe, asked, observer))?;
+        let Some(mended) = mended else { break opened };
+        let Some(files) = &mended.files else {
+            rounds.extend(rounds.last().cloned().map(|last| Round { repaired: Some(mended.repaired), ..last }));
+            break opened;
         };
-        asked.into_iter().filter_map(held).collect()
-    }
+        let package = files.package()?;
+        staging.clear()?;
+        package.write(staging, observer)?;
+        repaired = Some(mended.repaired);
+    };
+    let measured = MeasureOptions::of(recipe);
+    let utility = clock.time("measure", || forms::measure(&opened, &original, &measured, observer))?;
+    let last = rounds.last().ok_or(Error::Internal("every release is verified"))?;
+    let judgement = recipe.limits.judge(Some(last.proof.holds()), &last.attacked.found().and(utility.found()));
+    let (records, terms) = original.size();
+    let (recipe, seconds) = (recipe.clone(), std::mem::take(&mut clock.seconds));
+    let run = Run { recipe, records, terms, before, claim: opened.claim(), rounds, utility, judgement, seconds };
+    observer.stage("writing the report");
+    pages(&run)?.write(staging, observer)?;
+    Ok(run)
 }
 
-/// A story of any kind as a page.
-type Dressed<S> = fn(&S, Audience) -> String;
+/// Opens what was written, as anybody would, and takes custody of it.
+fn read_back(staging: &Staging, form: Form, original: &mut Original) -> Result<Opened> {
+    let opened = open(&staging.release(), Some(&staging.custody()))?;
+    original.keep(Kept::read(&staging.custody(), form)?);
+    Ok(opened)
+}
 
-/// The report of a story in all its forms: in full for custody, and what may leave.
-fn pages_of<S: Serialize>(story: &S, html: Dressed<S>, markdown: Dressed<S>) -> Result<Vec<Page>> {
-    let mut json = serde_json::to_string_pretty(story).map_err(|_| Error::Internal("a report is always JSON"))?;
-    json.push('\n');
-    let page = |part, audience| Page { part, name: "report.html", text: html(story, audience) };
-    Ok(vec![
-        page(Part::Custody, Audience::Inside),
-        Page { part: Part::Custody, name: "report.md", text: markdown(story, Audience::Inside) },
-        Page { part: Part::Custody, name: "report.json", text: json },
-        page(Part::Release, Audience::Public),
-    ])
+/// Who could be singled out in the data as they were.
+fn before(recipe: &Recipe, original: &Original, observer: &dyn Observer) -> Result<Before> {
+    let (k, m) = (recipe.protect.k, recipe.protect.m);
+    Ok(match (recipe.form(), original) {
+        // What is counted in the data must not leave, and there is no k to count by.
+        (Form::Noisy, _) => Before::Nothing,
+        (_, Original::Sets { data, .. }) => Before::Sets(risk(data, k, m, observer)),
+        (_, Original::Table { table, .. }) => {
+            Before::Table { at_risk: rows_at_risk(table, k, observer), rows: table.n_rows() as u64 }
+        }
+    })
 }
 
 /// The report in all its forms: in full for custody, and what may leave.
-fn pages(story: &Story) -> Result<Vec<Page>> {
-    let text = |part, audience| -> Result<[Page; 3]> {
-        let json = serde_json::to_string_pretty(&json(story, audience))
-            .map_err(|_| Error::Internal("a report is always JSON"))?;
-        Ok([
-            Page { part, name: "report.html", text: html(story, audience) },
-            Page { part, name: "report.md", text: markdown(story, audience) },
-            Page { part, name: "report.json", text: json + "\n" },
-        ])
-    };
-    let inside = text(Part::Custody, Audience::Inside)?;
-    // One page is enough outside: the claim is there for machines.
-    let [public, ..] = text(Part::Release, Audience::Public)?;
-    Ok(inside.into_iter().chain([public]).collect())
+fn pages(run: &Run) -> Result<Package<'static>> {
+    let json = serde_json::to_string_pretty(&run.json()).map_err(|_| Error::Internal("a report is always JSON"))?;
+    let inside = run.page(Audience::Inside);
+    Ok(Package::default()
+        .bytes(Part::Custody, "report.html", inside.html())
+        .bytes(Part::Custody, "report.md", inside.markdown())
+        .bytes(Part::Custody, "report.json", json + "\n")
+        .bytes(Part::Release, "report.html", run.page(Audience::Public).html()))
 }
 
 /// How long each stage took.
+#[derive(Default)]
 struct Clock {
     seconds: Vec<(String, f64)>,
 }
@@ -323,4 +206,21 @@ impl Clock {
         }
         result
     }
+}
+
+/// Opens a release and reads its original, as verbs do.
+pub(crate) fn opened(
+    path: &Path,
+    custody: Option<&Path>,
+    original: &Originally<'_>,
+    sources: &dyn Sources,
+    observer: &dyn Observer,
+) -> Result<(Opened, Option<Original>)> {
+    observer.stage("reading the release");
+    let opened = open(path, custody)?;
+    if original.location.is_some() {
+        observer.stage("reading the original");
+    }
+    let original = original.read(&opened, sources, observer)?;
+    Ok((opened, original))
 }

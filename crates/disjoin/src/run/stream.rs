@@ -1,6 +1,6 @@
 //! A table that is split as it is (`--as-is`), without ever being in memory: counted while it is read, and published from counts.
 //!
-//! Promises:   the package that `run/split.rs` makes of the same table, byte for byte
+//! Promises:   the package that `run/forms/split.rs` makes of the same table, byte for byte
 //! Cost:       one pass over the file, one over four bytes a row on disk. Memory grows with groups, not with rows
 //! Checked by: `streams_are_what_is_in_memory` in `tests/it/break_merge.rs`
 
@@ -8,58 +8,59 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::time::Instant;
 
+use super::forms::split::{custody, told};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::protect::tabular::{Taken, settle_counts};
-use crate::publish::{CountedPackage, Destination, TableCustody, TableParameters};
+use crate::publish::{Destination, Package, Part, Watched};
 use crate::read::rows::{Renumbered, RowLog, Streamed};
 use crate::recipe;
 use crate::recipe::table::Splitting;
+use crate::release::Form;
 use crate::release::privacy_models::Criterion;
-use crate::release::split::{CountedSplit, SplitClaim};
-
-/// What is told of a package that was made this way.
-pub struct StreamedSplit {
-    /// What is promised.
-    pub claim: SplitClaim,
-    /// How it was made.
-    pub custody: TableCustody,
-    /// Rows that are not published.
-    pub removed: u64,
-}
+use crate::release::split::{CountedSplit, QUASI, SplitClaim};
 
 /// Whether a table can be split this way.
 pub fn is_streamed(asked: &recipe::table::Table) -> bool {
     asked.as_is && asked.split == Some(Splitting::BreakMerge)
 }
 
-/// Counts a table, removes what fails the criteria, and writes the package; `tell` hears of every stage before it begins.
+/// Counts a table by `count`, suppresses what fails the criteria, and writes the package; returns what there is to say of it.
 pub fn stream_split(
     asked: &recipe::table::Table,
     count: impl FnOnce(RowLog<'_>) -> Result<Streamed>,
     destination: &Destination,
-    tell: &mut dyn FnMut(&str),
-) -> Result<StreamedSplit> {
+    observer: &dyn Observer,
+) -> Result<(String, serde_json::Value)> {
     let Some(splitting) = asked.split.filter(|_| is_streamed(asked)) else {
         return Err(Error::Internal("a table is to be split as it is that nobody asked to"));
     };
+    observer.stage("reading the table");
     destination.publish(|staging| {
         staging.scratch(|file, place| {
             let with_values = takes_rows(&asked.criteria);
-            let Streamed { mut counted, intake, renumbered } = count(RowLog { file, place, with_values })?;
-            tell("looking at every group");
+            let rows = RowLog { file, place, with_values };
+            let Streamed { mut counted, intake, renumbered } = count(rows)?;
+            observer.stage("looking at every group");
             let start = Instant::now();
             let rows = counted.n_rows();
             let taken = settle_counts(&mut counted, &asked.params())?;
             let split = CountedSplit::new(&counted)?;
             let claim = SplitClaim::of_counts(&split, splitting.name(), &asked.criteria);
-            let removed = rows - split.n_rows();
             let seconds = start.elapsed().as_secs_f64();
-            let custody = TableCustody::new(intake, asked.declared.clone(), TableParameters::from(asked), seconds);
-            tell("writing the package");
+            let kept = custody(asked, &intake, rows - split.n_rows(), split.n_groups() as u64, seconds)?;
+            observer.stage("writing the package");
             let class_of = ClassOf::new(file, with_values, renumbered, split.numbers(), taken);
             let class_of = class_of.map_err(|source| Error::io(place, "read", source))?;
-            CountedPackage { claim: &claim, split: &split, removed, custody: &custody }.write(staging, class_of)?;
-            Ok(StreamedSplit { claim, custody, removed })
+            let split = &split;
+            let mut package = Package::default().file(Part::Release, QUASI, |file| split.write_quasi(file));
+            for (place, column) in claim.files.iter().enumerate() {
+                let fill = move |file: &mut Watched<'_>| split.write_sensitive(place, file);
+                package = package.file(Part::Release, column.file.clone(), fill);
+            }
+            let package = package.bytes(Part::Release, "claim.json", claim.to_json()?);
+            package.custody(Form::Split, &kept, class_of)?.write(staging, observer)?;
+            Ok(told(&claim, &kept, rows))
         })
     })
 }

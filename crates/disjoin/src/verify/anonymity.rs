@@ -11,6 +11,7 @@
 use std::collections::HashSet;
 
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::Chunk;
 
 /// A chunk with more distinct subrecords is large.
@@ -28,7 +29,7 @@ pub(super) struct Shortfall {
 }
 
 /// A set of at most `m` terms that some, but fewer than `k` subrecords contain.
-pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize) -> Option<Shortfall> {
+pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize, observer: &dyn Observer) -> Option<Shortfall> {
     // What k equal subrecords contain needs no index; many chunks are made of nothing else.
     if m == 0 || chunk.subrecords().all(|(_, count)| u64::from(count) >= k) {
         return None;
@@ -39,6 +40,9 @@ pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize) -> Option<Shortfall>
     let is_large = chunk.n_distinct() > LARGE;
     let mut frequent: HashSet<Vec<TermId>, foldhash::fast::RandomState> = HashSet::default();
     for (subrecord, (terms, count)) in chunk.subrecords().enumerate() {
+        if subrecord & 0xff == 0 {
+            observer.check();
+        }
         // If k subrecords contain q, they contain all that q contains. Otherwise sets of m terms tell: a smaller set is
         // part of one of them and at least as frequent.
         if u64::from(count) >= k || (!is_large && index.support(terms, k) >= k) {
@@ -177,7 +181,7 @@ mod tests {
             let mut chunk = Chunk::new((0..n_terms).map(|t| 3 * t + 1).collect());
             bag.iter().for_each(|(terms, &count)| chunk.push(terms, count));
             let (k, m) = (rng.random_range(2..=5), rng.random_range(1..=4));
-            let found = km_shortfall(&chunk, k, m as usize);
+            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved);
             assert_eq!(found.is_none(), is_anonymous_by_definition(&bag, k, m), "seed {seed}: {bag:?}");
             if let Some(Shortfall { support, n_terms, .. }) = found {
                 assert!(support > 0 && support < k && n_terms <= m as usize, "seed {seed}");
@@ -212,7 +216,7 @@ mod tests {
             let mut chunk = Chunk::new((0..13).collect());
             bag.iter().for_each(|(terms, &count)| chunk.push(terms, count));
             assert!(chunk.n_distinct() > LARGE);
-            let found = km_shortfall(&chunk, k, m as usize);
+            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved);
             assert_eq!(found.is_none(), is_anonymous_by_definition(&bag, k, m), "{k} {m}");
             *if found.is_none() { &mut anonymous } else { &mut not } += 1;
         }
@@ -224,9 +228,9 @@ mod tests {
     fn figure_3() {
         let mut chunk = Chunk::new(vec![0, 1]);
         [(&[0][..], 1), (&[0, 1], 3), (&[1], 1)].iter().for_each(|(terms, count)| chunk.push(terms, *count));
-        assert_eq!(km_shortfall(&chunk, 3, 2), None);
+        assert_eq!(km_shortfall(&chunk, 3, 2, &crate::observer::Unobserved), None);
         let expected = Shortfall { subrecord: 0, n_terms: 1, support: 4 };
-        assert_eq!(km_shortfall(&chunk, 5, 2), Some(expected));
-        assert_eq!(km_shortfall(&chunk, 5, 0), None);
+        assert_eq!(km_shortfall(&chunk, 5, 2, &crate::observer::Unobserved), Some(expected));
+        assert_eq!(km_shortfall(&chunk, 5, 0, &crate::observer::Unobserved), None);
     }
 }

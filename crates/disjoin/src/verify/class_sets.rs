@@ -12,10 +12,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Truth, Verdict, verify};
+use super::{Truth, Verdict, verify_with};
 use crate::data::Dataset;
 use crate::data::table::{Sets, Table};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::release::class_sets::{FILE_NAME, sizes};
 use crate::release::generalized::{SetsClaim, TableClaim};
 use crate::release::{Claim, jsonl};
@@ -39,12 +40,13 @@ pub fn verify_sets(
     claim: &TableClaim,
     table: &Table,
     truth: Option<&Dataset>,
+    observer: &dyn Observer,
 ) -> Result<Option<SetsVerdict>> {
     let path = folder.join(FILE_NAME);
     let open =
         || File::open(&path).map(BufReader::new).map_err(|e| Error::io(&path, "open the sets of the release", e));
     match &claim.sets {
-        Some(told) => verify_sets_in(told, table, &path.display().to_string(), open, truth).map(Some),
+        Some(told) => verify_sets_in(told, table, &path.display().to_string(), open, truth, observer).map(Some),
         None => Ok(None),
     }
 }
@@ -56,8 +58,11 @@ pub fn verify_sets_in<R: BufRead + Send>(
     name: &str,
     open: impl Fn() -> Result<R>,
     truth: Option<&Dataset>,
+    observer: &dyn Observer,
 ) -> Result<SetsVerdict> {
+    observer.check();
     let sizes = sizes(open()?, name)?;
+    observer.check();
     let rows = super::table::class_sizes(table);
     let fits = |&(class, records): &(u64, u64)| {
         let rows = usize::try_from(class).ok().and_then(|class| rows.get(class.checked_sub(1)?)).copied();
@@ -66,7 +71,7 @@ pub fn verify_sets_in<R: BufRead + Send>(
     let violated = sizes.iter().filter(|size| !fits(size)).count() as u64;
     let of_clusters = Claim::disassociation(told.parameters.clone(), told.promise, told.records);
     let truth = truth.map(|original| Truth { original, leaf_of: None });
-    let clusters = verify(&of_clusters, jsonl::Reader::new(open()?, name)?, truth)?;
+    let clusters = verify_with(&of_clusters, jsonl::Reader::new(open()?, name)?, truth, observer)?;
     Ok(SetsVerdict { holds: clusters.holds && violated == 0, classes: sizes.len() as u64, violated, clusters })
 }
 

@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use super::anonymity::km_shortfall;
 use super::rules::{Rule, Tally};
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::claim::Parameters;
 use crate::release::{Chunk, Joint, Node, Simple};
 
@@ -36,6 +37,7 @@ pub(super) struct Asked<'a> {
     /// Those that the root's dictionary knows, ascending.
     pub(super) sensitive: &'a [TermId],
     pub(super) l: Option<u32>,
+    pub(super) observer: &'a dyn Observer,
 }
 
 /// What a root consists of.
@@ -82,6 +84,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn node(&mut self, node: &Node) {
+        self.asked.observer.check();
         match node {
             Node::Simple(simple) => self.simple(simple),
             Node::Joint(joint) => self.joint(joint),
@@ -163,6 +166,7 @@ impl Walk<'_> {
     /// What every bag of subrecords must be, anonymous or not.
     fn bag(&mut self, chunk: &Chunk, size: u64, place: impl Fn() -> String) {
         self.scratch.clear();
+        self.asked.observer.check();
         self.scratch.extend(chunk.subrecords().flat_map(|(terms, _)| terms));
         self.scratch.sort_unstable();
         self.scratch.dedup();
@@ -183,7 +187,7 @@ impl Walk<'_> {
 
     fn anonymous(&mut self, chunk: &Chunk, rule: Rule, place: impl Fn() -> String) {
         let Asked { k, m, .. } = self.asked;
-        let shortfall = km_shortfall(chunk, u64::from(k), m as usize);
+        let shortfall = km_shortfall(chunk, u64::from(k), m as usize, self.asked.observer);
         self.tally.check(rule, self.line, shortfall.is_none(), || match shortfall {
             Some(short) => format!(
                 "{}: a set of {} terms of subrecord {} is in {} subrecords, fewer than k = {k}",

@@ -10,6 +10,7 @@
 
 use super::rules::{Rule, Tally};
 use crate::data::{Dataset, RecordId, TermId, supports};
+use crate::observer::Observer;
 use crate::release::{Chunk, Node, Simple};
 
 /// Adds up over all roots how often a term may occur.
@@ -94,7 +95,7 @@ impl Bounds {
         if let Some(told) = occurrences {
             let actual = original.records.n_incidences() as u64;
             tally.check(Rule::OriginalOccurrences, line, told == actual, || {
-                format!("the release tells {told} occurrences of terms, the original has {actual}")
+                format!("the release shows {told} occurrences of terms, the original has {actual}")
             });
         }
     }
@@ -137,7 +138,15 @@ impl<'a> Custody<'a> {
     }
 
     /// Checks one root whose first simple cluster has the number `first_leaf`, counted from 0 through the release.
-    pub(super) fn check(&self, root: &Node, first_leaf: u64, sensitive: &[TermId], line: u64, tally: &mut Tally) {
+    pub(super) fn check(
+        &self,
+        root: &Node,
+        first_leaf: u64,
+        sensitive: &[TermId],
+        line: u64,
+        tally: &mut Tally,
+        observer: &dyn Observer,
+    ) {
         let leaves = root.leaves();
         let records: Vec<&[RecordId]> = (first_leaf..).take(leaves.len()).map(|leaf| self.records_of(leaf)).collect();
         let mut sizes_agree = true;
@@ -150,7 +159,8 @@ impl<'a> Custody<'a> {
         }
         // With wrong records in the clusters every chunk would differ, and say nothing more.
         if sizes_agree {
-            let mut projection = Projection { custody: self, records, line, sensitive, tally, leaf: 0, joint: 0 };
+            let mut projection =
+                Projection { custody: self, records, line, sensitive, tally, leaf: 0, joint: 0, observer };
             let left_over: usize = projection.node(root).iter().map(Vec::len).sum();
             tally.check(Rule::CustodyLeftOver, line, left_over == 0, || {
                 format!("{left_over} terms of records are published nowhere")
@@ -175,11 +185,13 @@ struct Projection<'a> {
     tally: &'a mut Tally,
     leaf: usize,
     joint: usize,
+    observer: &'a dyn Observer,
 }
 
 impl Projection<'_> {
     /// Checks the chunks under a node and returns what they leave of the records, without empty ones.
     fn node(&mut self, node: &Node) -> Vec<Vec<TermId>> {
+        self.observer.check();
         match node {
             Node::Simple(simple) => self.simple(simple),
             Node::Joint(joint) => {
@@ -187,7 +199,7 @@ impl Projection<'_> {
                 let number = self.joint;
                 let mut records = Vec::new();
                 joint.members.iter().for_each(|member| records.extend(self.node(member)));
-                let parts = Parts::new(&joint.shared_chunks, &[], records.iter().map(Vec::as_slice));
+                let parts = Parts::new(&joint.shared_chunks, &[], records.iter().map(Vec::as_slice), self.observer);
                 self.compare(&joint.shared_chunks, &parts, Rule::CustodySharedChunks, |chunk| {
                     format!("joint cluster {number}, shared chunk {chunk}")
                 });
@@ -205,6 +217,7 @@ impl Projection<'_> {
             &simple.record_chunks,
             &simple.term_chunk,
             records.iter().map(|&record| transactions.record(record)),
+            self.observer,
         );
         self.compare(&simple.record_chunks, &parts, Rule::CustodyRecordChunks, |chunk| {
             format!("cluster {number}, record chunk {chunk}")
@@ -221,6 +234,7 @@ impl Projection<'_> {
 
     fn compare(&mut self, chunks: &[Chunk], parts: &Parts, rule: Rule, place: impl Fn(usize) -> String) {
         for (i, (chunk, bag)) in chunks.iter().zip(&parts.bags).enumerate() {
+            self.observer.check();
             let mut published: Vec<(&[TermId], u32)> = chunk.subrecords().collect();
             published.sort_unstable();
             let runs = bag.chunk_by(|a, b| a == b);
@@ -259,7 +273,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn new<'r>(chunks: &[Chunk], term_chunk: &[TermId], records: impl Iterator<Item = &'r [TermId]>) -> Self {
+    fn new<'r>(
+        chunks: &[Chunk],
+        term_chunk: &[TermId],
+        records: impl Iterator<Item = &'r [TermId]>,
+        observer: &dyn Observer,
+    ) -> Self {
         // The term chunk comes first in the list of places, then the chunks.
         let mut places: Vec<(TermId, usize)> = term_chunk.iter().map(|&t| (t, 0)).collect();
         for (i, chunk) in chunks.iter().enumerate() {
@@ -272,7 +291,10 @@ impl Parts {
             left_over: Vec::new(),
         };
         let mut cut: Vec<(usize, TermId)> = Vec::new();
-        for record in records {
+        for (at, record) in records.enumerate() {
+            if at & 0x3ff == 0 {
+                observer.check();
+            }
             cut.clear();
             for &term in record {
                 let i = places.partition_point(|&(t, _)| t < term);
@@ -293,7 +315,10 @@ impl Parts {
                 }
             }
         }
-        parts.bags.iter_mut().for_each(|bag| bag.sort_unstable());
+        for bag in &mut parts.bags {
+            observer.check();
+            bag.sort_unstable();
+        }
         parts
     }
 }

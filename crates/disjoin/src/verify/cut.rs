@@ -6,13 +6,14 @@
 //!             nobody can have it
 //! Assumes:    the conditions of `conditions.rs` hold; the rule of cutting is the one that the claim tells. What the search for
 //!             such originals finds is a proof however it was found, and it is compared with all worlds of small clusters
-//! Departs:    grouping and sharing are not reckoned back (I2); terms of term chunks fill fewer than k records
+//! Departs:    conclusions from grouping and sharing are not covered (I2); terms of term chunks fill fewer than k records
 //!             each, unless they are sensitive
 //! Cost:       see `reconstruct::aware`
 //! Checked by: tests/it/verify.rs, tests/it/aware.rs
 
 use super::rules::{Rule, Tally};
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::reconstruct::aware::{Analysis, Cut, analyse};
 use crate::release::claim::Parameters;
 use crate::release::{Node, Simple};
@@ -22,13 +23,21 @@ pub(crate) const STEPS: u64 = 20_000;
 
 /// Checks all simple clusters below a root whose terms are numbered by text: ties are broken in this order. `sensitive` is
 /// ascending.
-pub(super) fn check(root: &Node, parameters: &Parameters, sensitive: &[TermId], line: u64, tally: &mut Tally) {
+pub(super) fn check(
+    root: &Node,
+    parameters: &Parameters,
+    sensitive: &[TermId],
+    line: u64,
+    tally: &mut Tally,
+    observer: &dyn Observer,
+) {
     let &Parameters { k, m, cut: rule, .. } = parameters;
     for (number, simple) in (1..).zip(root.leaves()) {
+        observer.check();
         if simple.record_chunks.len() > 1 {
             let fill = fill(simple, parameters, sensitive);
             let cut = Cut::new(simple, k, m, fill).with_rule(rule);
-            let Analysis { itemsets, breaches, open, contradiction } = analyse(&cut, STEPS);
+            let Analysis { itemsets, breaches, open, contradiction } = analyse(&cut, STEPS, observer);
             let unsafe_sets = if contradiction { itemsets } else { (breaches.len() + open.len()) as u64 };
             tally.count(Rule::CutGivesNothingAway, line, itemsets, unsafe_sets, || match contradiction {
                 true => format!("cluster {number}: no possible original is cut into these record chunks"),

@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::Result;
+use crate::observer::{Observer, Unobserved};
 use crate::release::open::RootStream;
 use crate::release::{Claim, CutRule, Header, Node, Occurrences, Promise};
 pub use class_sets::{SetsVerdict, published_sets, verify_sets, verify_sets_in};
@@ -43,7 +44,8 @@ use rules::Tally;
 pub use rules::{CheckLine, Finding, Rule};
 pub use split::{SplitBytes, open_split, parse_split, verify_split};
 pub use table::{
-    CriterionLine, TableCheck, TableFinding, TableRule, TableTruth, TableVerdict, open_table, parse_table, verify_table,
+    CriterionLine, TableCheck, TableFinding, TableRule, TableTruth, TableVerdict, open_table, parse_table,
+    verify_table, verify_table_with,
 };
 
 /// Roots that are checked together, while the next ones are read. The verdict does not depend on it.
@@ -65,7 +67,7 @@ pub struct Verdict {
     pub holds: bool,
     /// What is promised.
     pub promise: Promise,
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
     /// The number of terms the adversary may know.
     pub m: u32,
@@ -97,40 +99,34 @@ pub struct Verdict {
 ///
 /// A release that cannot be read, or whose data and claim speak of different parameters, is an error; a release that
 /// breaks its promise is a verdict.
-pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>>) -> Result<Verdict> {
+pub fn verify(claim: &Claim, roots: impl RootStream, truth: Option<Truth<'_>>) -> Result<Verdict> {
+    verify_with(claim, roots, truth, &Unobserved)
+}
+
+/// Like [`verify`], watched by somebody.
+pub fn verify_with(
+    claim: &Claim,
+    mut roots: impl RootStream,
+    truth: Option<Truth<'_>>,
+    observer: &dyn Observer,
+) -> Result<Verdict> {
     let header = roots.header();
     claim.check_header(&header, roots.file())?;
     let mut tally = Tally::default();
     check_claim(claim, &mut tally);
 
-    let judge = Judge::new(claim, truth);
-    let mut bounds = truth.map(|truth| Bounds::new(truth.original));
-    let mut source = Source::new(claim, truth);
-    let mut occurrences = header.occurrences.map(|_| Occurrences::default());
-    let mut shape = Shape::default();
-    let mut batch = source.next_batch(&mut roots)?;
-    while !batch.is_empty() {
-        let (next, parts) = rayon::join(
-            || source.next_batch(&mut roots),
-            || {
-                let parts: Vec<(Shape, Tally)> = batch.par_iter().map(|root| judge.check(root)).collect();
-                if let Some(bounds) = &mut bounds {
-                    batch.iter().for_each(|root| bounds.add(&root.node));
-                }
-                if let Some(occurrences) = &mut occurrences {
-                    batch.iter().for_each(|root| occurrences.add(&root.node, header.k));
-                }
-                parts
-            },
-        );
-        for (part, findings) in parts {
-            shape = sum(shape, part);
-            tally.append(findings);
-        }
-        batch = next?;
-    }
+    observer.check();
+    let judge = Judge::new(claim, truth, observer);
+    observer.check();
+    let mut whole = Whole {
+        shape: Shape::default(),
+        bounds: truth.map(|truth| Bounds::new(truth.original)),
+        occurrences: header.occurrences.map(|_| Occurrences::default()),
+    };
+    whole.add_all(&mut roots, Source::new(claim, truth), &judge, &mut tally)?;
+    let Whole { shape, bounds, occurrences } = whole;
     tally.check(Rule::RecordCount, 1, shape.records == header.records, || {
-        format!("the clusters hold {} records, the header tells {}", shape.records, header.records)
+        format!("the clusters hold {} records, the header has {}", shape.records, header.records)
     });
     if let (Some(occurrences), Some(told)) = (occurrences, header.occurrences) {
         check_occurrences(occurrences, told, &header, claim, &mut tally);
@@ -160,6 +156,48 @@ pub fn verify(claim: &Claim, mut roots: impl RootStream, truth: Option<Truth<'_>
     })
 }
 
+/// What is counted over all roots.
+struct Whole {
+    shape: Shape,
+    bounds: Option<Bounds>,
+    occurrences: Option<Occurrences>,
+}
+
+impl Whole {
+    /// Checks all roots, each by itself, and adds them up. While a batch is checked, the next one is read.
+    fn add_all(
+        &mut self,
+        roots: &mut impl RootStream,
+        mut source: Source<'_>,
+        judge: &Judge<'_>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let k = judge.claim.parameters.k;
+        let mut batch = source.next_batch(roots, judge.observer)?;
+        while !batch.is_empty() {
+            let (next, parts) = rayon::join(
+                || source.next_batch(roots, judge.observer),
+                || {
+                    let parts: Vec<(Shape, Tally)> = batch.par_iter().map(|root| judge.check(root)).collect();
+                    if let Some(bounds) = &mut self.bounds {
+                        batch.iter().for_each(|root| bounds.add(&root.node));
+                    }
+                    if let Some(occurrences) = &mut self.occurrences {
+                        batch.iter().for_each(|root| occurrences.add(&root.node, k));
+                    }
+                    parts
+                },
+            );
+            for (part, findings) in parts {
+                self.shape = sum(self.shape, part);
+                tally.append(findings);
+            }
+            batch = next?;
+        }
+        Ok(())
+    }
+}
+
 fn check_claim(claim: &Claim, tally: &mut Tally) {
     let (k, m) = (claim.parameters.k, claim.parameters.m);
     tally.check(Rule::Promise, 1, claim.promise != Promise::None, || "nothing is promised".into());
@@ -176,9 +214,10 @@ fn check_occurrences(found: Occurrences, told: u64, header: &Header, claim: &Cla
     let leaves_room = found.leave_room(told, header.k, header.m);
     tally.check(Rule::OccurrencesLeaveRoom, 1, !is_sensitive && !is_open && leaves_room, || {
         if is_sensitive {
-            "the number of occurrences is told, though there are sensitive terms".into()
+            "the number of occurrences is published, though there are sensitive terms".into()
         } else if is_open {
-            "the number of occurrences is told, though it is known which terms were refused".into()
+            "the number of occurrences is published, though the assignment of terms to chunks depends on the data"
+                .into()
         } else {
             let (visible, hidden) = (found.visible, found.hidden);
             format!("{told} occurrences, {visible} in chunks with counts, are too few or too many for {hidden} others")
@@ -187,14 +226,7 @@ fn check_occurrences(found: Occurrences, told: u64, header: &Header, claim: &Cla
 }
 
 fn sum(a: Shape, b: Shape) -> Shape {
-    Shape {
-        records: a.records + b.records,
-        clusters: a.clusters + b.clusters,
-        joint_clusters: a.joint_clusters + b.joint_clusters,
-        record_chunks: a.record_chunks + b.record_chunks,
-        shared_chunks: a.shared_chunks + b.shared_chunks,
-        term_chunk_terms: a.term_chunk_terms + b.term_chunk_terms,
-    }
+    sum_fields!(Shape { records, clusters, joint_clusters, record_chunks, shared_chunks, term_chunk_terms }, a, b)
 }
 
 /// A root with what is needed to check it apart from all others.
@@ -212,15 +244,17 @@ struct Root {
 struct Judge<'a> {
     claim: &'a Claim,
     custody: Option<Custody<'a>>,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Judge<'a> {
-    fn new(claim: &'a Claim, truth: Option<Truth<'a>>) -> Self {
+    fn new(claim: &'a Claim, truth: Option<Truth<'a>>, observer: &'a dyn Observer) -> Self {
         let sensitive = claim.parameters.sensitive.as_ref();
         // Only by `size` is less promised than that nobody is linked with more than 1/l.
         let multiplicity = sensitive.filter(|s| s.rule.as_deref() != Some("size")).and_then(|s| s.l);
         let map = truth.and_then(|truth| truth.leaf_of.map(|leaf_of| (truth.original, leaf_of)));
-        Judge { claim, custody: map.map(|(original, leaf_of)| Custody::new(original, leaf_of, multiplicity)) }
+        let custody = map.map(|(original, leaf_of)| Custody::new(original, leaf_of, multiplicity));
+        Judge { claim, custody, observer }
     }
 
     fn check(&self, root: &Root) -> (Shape, Tally) {
@@ -232,19 +266,23 @@ impl<'a> Judge<'a> {
             has_sensitive: parameters.sensitive.is_some(),
             sensitive: &root.sensitive,
             l: parameters.sensitive.as_ref().and_then(|sensitive| sensitive.l),
+            observer: self.observer,
         };
+        self.observer.check();
         let mut tally = Tally::default();
         let shape = conditions::check(&root.node, asked, root.line, &mut tally);
         // What is broken anyway is not looked at further: the analysis is about clusters that can be.
         if let (Some(by_text), 0) = (&root.by_text, tally.violations()) {
+            self.observer.check();
             let mut node = root.node.clone();
             node.rename(by_text);
+            self.observer.check();
             let mut sensitive: Vec<TermId> = root.sensitive.iter().map(|&term| by_text[term as usize]).collect();
             sensitive.sort_unstable();
-            cut::check(&node, parameters, &sensitive, root.line, &mut tally);
+            cut::check(&node, parameters, &sensitive, root.line, &mut tally, self.observer);
         }
         if let Some(custody) = &self.custody {
-            custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally);
+            custody.check(&root.node, root.first_leaf, &root.sensitive, root.line, &mut tally, self.observer);
         }
         (shape, tally)
     }
@@ -284,9 +322,10 @@ impl<'a> Source<'a> {
     }
 
     /// The next roots; none at the end.
-    fn next_batch(&mut self, roots: &mut impl RootStream) -> Result<Vec<Root>> {
+    fn next_batch(&mut self, roots: &mut impl RootStream, observer: &dyn Observer) -> Result<Vec<Root>> {
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH {
+            observer.check();
             let Some((node, sensitive, own)) = self.names.next_root(roots)? else { break };
             self.n_roots += 1;
             let by_text = self.is_aware.then(|| self.order(own));

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::error::{Error, Place, Result};
 use crate::release::noisy::{
     Accounting, Amount, DATA, Entry, Mechanism, NEIGHBOURS, Noisy, NoisyClaim, Row, Rows, UNIVERSE, Universe,
-    adversary, order, promised,
+    adversary, in_version_1, order, promised,
 };
 
 /// A basis of PrivBasis, and so an itemset of it, is not longer.
@@ -91,7 +91,7 @@ impl fmt::Display for NoisyRule {
             NoisyRule::Costs => "entries cost what they must",
             NoisyRule::Sum => "the budget adds up",
             NoisyRule::Steps => "every step is in the ledger",
-            NoisyRule::Nothing => "nothing else is told",
+            NoisyRule::Nothing => "nothing else is published",
             NoisyRule::Rows => "rows can be results of the method",
         })
     }
@@ -205,8 +205,9 @@ fn check_claim(claim: &NoisyClaim, tally: &mut Tally) {
         (&claim.adversary, adversary(claim.universe, claim.demonstration)),
     ];
     for (told, expected) in words {
+        let expected = if claim.version == 1 { in_version_1(&expected) } else { expected };
         tally.check(NoisyRule::Claim, *told == expected, || {
-            "the words of the claim say something else than its numbers".into()
+            "the text of the claim does not agree with its numbers".into()
         });
     }
 }
@@ -228,7 +229,9 @@ fn check_ledger(claim: &NoisyClaim, tally: &mut Tally) -> (Option<Amount>, Amoun
         let cost = cost(entry, &claim.accounting);
         let is_right = cost == Some(u128::from(entry.cost.units()));
         tally.check(NoisyRule::Costs, is_right, || match cost {
-            Some(cost) => format!("{:?} is said to cost {}, but costs {cost} units of 10^-12", entry.step, entry.cost),
+            Some(cost) => {
+                format!("{:?} has a cost of {} in the ledger, but costs {cost} units of 10^-12", entry.step, entry.cost)
+            }
             None => format!("{:?} has no cost in this accounting", entry.step),
         });
         spent = spent.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));

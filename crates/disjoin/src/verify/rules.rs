@@ -115,14 +115,16 @@ impl Rule {
     pub fn meaning(&self) -> &'static str {
         match self {
             Rule::Promise => "The release promises something that can be checked.",
-            Rule::Parameters => "The crowd is at least two, and the adversary knows at least one term.",
+            Rule::Parameters => "k is at least 2, and the adversary has at least one term of background knowledge.",
             Rule::MemberSizes => "A joint cluster is exactly as large as its members together.",
-            Rule::RecordCount => "The clusters hold exactly as many records as the header says.",
+            Rule::RecordCount => "The clusters hold exactly as many records as the header declares.",
             Rule::DisjointDomains => "No term stands in two chunks of one cluster, so a record's parts never overlap.",
             Rule::EmptyChunk => "Every chunk has subrecords, and every term it names occurs in one of them.",
             Rule::ChunkSize => "No chunk has more parts of records than its cluster has records.",
-            Rule::EmptyCluster => "Every cluster says something about its records.",
-            Rule::ClusterSize => "Every cluster has at least k records: nobody hides among k in a smaller one.",
+            Rule::EmptyCluster => "Every cluster publishes something about its records.",
+            Rule::ClusterSize => {
+                "Every cluster has at least k records: in a smaller one, fewer than k cannot be told apart."
+            }
             Rule::RecordChunkAnonymity => {
                 "Whatever up to m terms of a record chunk occur together, occur together at least k times."
             }
@@ -139,21 +141,21 @@ impl Rule {
                 "The clusters that may hold a shared part have room for its whole chunk, so no part is forced on anyone."
             }
             Rule::CutGivesNothingAway => {
-                "Whoever knows how clusters are cut still has k candidates for up to m terms of different chunks."
+                "An adversary who knows the algorithm still has k candidates for up to m terms of different chunks (minimality attack)."
             }
             Rule::SensitivePlace => "Sensitive terms stand in term chunks only, linked to no other term.",
             Rule::DiversitySize => "Every cluster with a sensitive term has at least l records to attribute it to.",
             Rule::OccurrencesLeaveRoom => {
-                "The total number of terms in all records is told only where it narrows down nobody's crowd."
+                "The total number of terms in all records is published only where nobody is left with fewer than k candidates."
             }
             Rule::OriginalRecords => "No record was lost or added.",
             Rule::OriginalTerms => "No term was lost or added.",
             Rule::OriginalSupports => "Every term occurs as often as the release lets its readers believe.",
             Rule::OriginalOccurrences => "The total number of terms in all records is the true one.",
             Rule::CustodyMap => "Every record went to a cluster, and every cluster has its number of records.",
-            Rule::CustodyRecordChunks => "Every record chunk tells the truth about the records of its cluster.",
+            Rule::CustodyRecordChunks => "Every record chunk is true of the records of its cluster.",
             Rule::CustodyTermChunks => "Every term of a term chunk does occur in its cluster.",
-            Rule::CustodySharedChunks => "Every shared chunk tells the truth about the records below it.",
+            Rule::CustodySharedChunks => "Every shared chunk is true of the records below it.",
             Rule::CustodyLeftOver => "Every term of every record is published, in exactly one place.",
             Rule::DiversityMultiplicity => "Nobody is linked to a sensitive term with a probability above 1/l.",
         }

@@ -15,14 +15,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::table::{Groups, Lines, Tally, Value, check_criteria, same_values, shows};
+use super::table::{Groups, Lines, Tally, Value, beside_original, check_criteria, parse, same_values, shows};
 use super::{TableRule, TableTruth, TableVerdict};
 use crate::data::Table;
 use crate::data::table::{Column, Role};
 use crate::error::{Error, Place, Result};
-use crate::read::rows::{Declared, table_bytes};
-use crate::read::{Format, Options};
-use crate::release::generalized::write_row;
+use crate::observer::Observer;
 use crate::release::split::{Count, HEADING, QUASI, SensitiveFile, SplitClaim, SplitTables, Values};
 
 /// The files of a split table, in memory.
@@ -56,7 +54,7 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
     columns.extend(quasi.map(|column| (column.name.as_str(), Role::Quasi, false)));
     columns.push((&claim.group_column, Role::Other, true));
     let name = place(QUASI);
-    let mut quasi = parse(&name, &bytes.quasi, &columns)?;
+    let mut quasi = parse(&name, &bytes.quasi, &columns, "this file")?;
     let group = quasi.columns.pop().ok_or(Error::Internal("a table has the columns that were declared"))?;
     let group_of: Vec<u32> = integers(&group, &name, 1)?.into_iter().map(|group| group - 1).collect();
     // No number can be so high if there are no gaps; whoever counts by it must not run out of memory.
@@ -71,7 +69,7 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
         let [group, value, count] = HEADING;
         let columns = [(group, Role::Other, true), (value, Role::Sensitive, numeric), (count, Role::Other, true)];
         let name = place(&file.file);
-        let [group, value, count]: [Column; 3] = (parse(&name, bytes, &columns)?.columns.try_into())
+        let [group, value, count]: [Column; 3] = (parse(&name, bytes, &columns, "this file")?.columns.try_into())
             .map_err(|_| Error::Internal("a table has the columns that were declared"))?;
         let (groups, counts) = (integers(&group, &name, 1)?, integers(&count, &name, 0)?);
         let line = |((group, &code), count): ((u32, &u32), u32)| Count { group: group - 1, code, count };
@@ -84,24 +82,6 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
     };
     let sensitive = claim.files.par_iter().zip(&bytes.sensitive).map(table).collect::<Result<_>>()?;
     Ok(SplitTables { quasi, group_of, sensitive })
-}
-
-fn parse(name: &str, bytes: &[u8], columns: &[(&str, Role, bool)]) -> Result<Table> {
-    let mut expected = Vec::new();
-    write_row(columns.iter().map(|(name, ..)| *name), &mut expected);
-    let header = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
-    let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header);
-    if header.trim_ascii_end() != expected.trim_ascii_end() {
-        return Err(Error::input(Place::line(name, 1), "the columns are not those that the claim names")
-            .with_hint("claim.json and this file do not belong together"));
-    }
-    let declared = Declared {
-        roles: columns.iter().map(|(name, role, _)| (name.to_string(), *role)).collect(),
-        numeric: columns.iter().filter(|(.., numeric)| *numeric).map(|(name, ..)| name.to_string()).collect(),
-        ..Declared::default()
-    };
-    let options = Options { format: Some(Format::Table), separator: Some(b','), ..Options::default() };
-    Ok(table_bytes(name, bytes, &options, &declared)?.0)
 }
 
 /// The whole numbers of a column, from `least` on.
@@ -124,37 +104,35 @@ fn integers(column: &Column, file: &str, least: u32) -> Result<Vec<u32>> {
 /// Checks a release against its claim, and against the original if it is given.
 ///
 /// A release that cannot be read is an error of [`open_split`]; one that breaks its promise is a verdict.
-pub fn verify_split(claim: &SplitClaim, tables: &SplitTables, truth: Option<TableTruth<'_>>) -> TableVerdict {
+pub fn verify_split(
+    claim: &SplitClaim,
+    tables: &SplitTables,
+    truth: Option<TableTruth<'_>>,
+    observer: &dyn Observer,
+) -> TableVerdict {
+    observer.check();
     let mut tally = Tally::default();
     let records = tables.quasi.n_rows() as u64;
     let groups = Groups::new(tables.group_of.iter().copied().map(Some), tables.n_groups());
     let lines = Lines::new(&tables.quasi);
     check_shape(claim, tables, &groups, &mut tally);
+    observer.check();
     check_order(tables, &groups, &lines, &mut tally);
+    observer.check();
     let add_up = check_counts(tables, &groups, &lines, &mut tally);
     // Counts that do not add up cannot be asked anything else.
     let criteria = match add_up {
         true => {
             let dealt = dealt(tables, &groups);
-            let criteria = check_criteria(&claim.criteria, &dealt, &groups, &lines, &mut tally);
+            let criteria = check_criteria(&claim.criteria, &dealt, &groups, &lines, &mut tally, observer);
             if let Some(truth) = truth {
-                check_truth(claim, &dealt, &groups, truth, &lines, &mut tally);
+                check_truth(claim, &dealt, &groups, truth, &lines, &mut tally, observer);
             }
             criteria
         }
         false => Vec::new(),
     };
-    TableVerdict {
-        holds: tally.violations == 0,
-        records,
-        classes: groups.len() as u64,
-        smallest_class: (0..groups.len()).map(|group| groups.rows(group).len()).min().unwrap_or(0) as u64,
-        against_original: truth.is_some(),
-        criteria,
-        checks: tally.checks,
-        violations: tally.violations,
-        findings: tally.findings,
-    }
+    tally.verdict(records, &groups, truth.is_some(), criteria)
 }
 
 fn check_shape(claim: &SplitClaim, tables: &SplitTables, groups: &Groups, tally: &mut Tally) {
@@ -167,11 +145,11 @@ fn check_shape(claim: &SplitClaim, tables: &SplitTables, groups: &Groups, tally:
     tally.check(TableRule::Columns, None, agree, || String::from("the columns are not those that the claim names"));
     let records = tables.quasi.n_rows() as u64;
     tally.check(TableRule::Records, None, records == claim.records, || {
-        format!("there are {records} rows, the claim says {}", claim.records)
+        format!("there are {records} rows, the claim has {}", claim.records)
     });
     let n_groups = groups.len();
     tally.check(TableRule::Groups, None, n_groups as u64 == claim.groups, || {
-        format!("there are {n_groups} groups, the claim says {}", claim.groups)
+        format!("there are {n_groups} groups, the claim has {}", claim.groups)
     });
     for group in 0..n_groups {
         tally.check(TableRule::Groups, None, !groups.rows(group).is_empty(), || {
@@ -204,9 +182,7 @@ fn check_order(tables: &SplitTables, groups: &Groups, lines: &Lines, tally: &mut
             format!("the lines of the table of {} are not in order, or a value stands twice", values.column)
         });
         let is_counted = values.counts.iter().all(|line| line.count > 0);
-        tally.check(TableRule::Counts, None, is_counted, || {
-            format!("the table of {} tells a count of nothing", values.column)
-        });
+        tally.check(TableRule::Counts, None, is_counted, || format!("the table of {} has a count of 0", values.column));
     }
 }
 
@@ -231,7 +207,7 @@ fn check_counts(tables: &SplitTables, groups: &Groups, lines: &Lines, tally: &mu
     add_up
 }
 
-/// A table that could have been split into these: the values of a group dealt to its rows in any way, column by column. What is
+/// A table that could have been split into these: the values of a group assigned to its rows in any way, column by column. What is
 /// asked of one column at a time, or of its shares, does not depend on how.
 fn dealt(tables: &SplitTables, groups: &Groups) -> Table {
     let deal = |values: &Values| {
@@ -259,23 +235,9 @@ fn check_truth(
     truth: TableTruth<'_>,
     lines: &Lines,
     tally: &mut Tally,
+    observer: &dyn Observer,
 ) {
-    let original = truth.table;
-    let (rows, n_groups) = (truth.class_of.len(), groups.len() as u32);
-    tally.check(TableRule::CustodyMap, None, rows == original.n_rows(), || {
-        format!("the custody map has {rows} rows, the original {}", original.n_rows())
-    });
-    let is_known = truth.class_of.iter().flatten().all(|&group| group < n_groups);
-    tally.check(TableRule::CustodyMap, None, is_known, || {
-        format!("the custody map names groups beyond the {n_groups} that are published")
-    });
-    let find = |column: &Column| original.columns.iter().find(|other| other.name == column.name);
-    let pairs: Option<Vec<(&Column, &Column)>> =
-        table.columns.iter().map(|column| find(column).map(|other| (column, other))).collect();
-    tally.check(TableRule::Columns, None, pairs.is_some(), || {
-        String::from("the original lacks a column of the release")
-    });
-    let (Some(pairs), true, true) = (pairs, rows == original.n_rows(), is_known) else { return };
+    let Some(pairs) = beside_original(table.columns.iter(), (groups, "groups"), truth, tally) else { return };
 
     let put = Groups::new(truth.class_of.iter().copied(), groups.len());
     let (quasi, sensitive): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(column, _)| column.role == Role::Quasi);
@@ -283,6 +245,7 @@ fn check_truth(
     let values: Vec<[Value<'_>; 1]> =
         sensitive.iter().map(|(column, original)| [Value::new(column, original)]).collect();
     let check = |group: usize| {
+        observer.check();
         let (published, own) = (groups.rows(group), put.rows(group));
         let covers = |&(column, original): &(&Column, &Column)| {
             let code = |row: u32| column.codes[row as usize];

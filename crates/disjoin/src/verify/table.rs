@@ -21,6 +21,7 @@ use super::associations::{check_associations, stands_for};
 use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
+use crate::observer::{Observer, Unobserved};
 use crate::read::rows::{Declared, table_bytes};
 use crate::read::{Format, Options};
 use crate::release::generalized::{DATA, PublishedColumn, TableClaim, published_columns, write_row};
@@ -47,7 +48,7 @@ pub enum TableRule {
     Promise,
     /// The columns are those of the claim.
     Columns,
-    /// There are as many rows as the claim says.
+    /// There are as many rows as the claim declares.
     Records,
     /// Every class satisfies every criterion.
     Criteria,
@@ -75,9 +76,9 @@ impl TableRule {
         match self {
             TableRule::Promise => "The release promises something that can be checked.",
             TableRule::Columns => {
-                "The columns of the data are those that the claim names, and of the kind that it says."
+                "The columns of the data are those that the claim names, and of the kind that it declares."
             }
-            TableRule::Records => "The data hold as many rows as the claim says.",
+            TableRule::Records => "The data hold as many rows as the claim declares.",
             TableRule::Criteria => "All rows that show the same quasi-identifiers together satisfy every criterion.",
             TableRule::CustodyMap => "The custody map sends every row of the original to a class, or to none.",
             TableRule::ClassSize => "Every class has as many rows as were put into it.",
@@ -85,7 +86,7 @@ impl TableRule {
             TableRule::Values => "The sensitive and other values of a class are exactly those of its rows.",
             TableRule::Groups => "Groups are numbered from 1 without gaps, and sensitive tables know no others.",
             TableRule::Counts => "The counts of every sensitive table add up to the rows of each group.",
-            TableRule::Order => "Lines stand in the order of their content: no other order could tell who is who.",
+            TableRule::Order => "Lines stand in the order of their content: no other order can disclose who is who.",
             TableRule::Associations => {
                 "No rule leads from quasi-identifiers to a sensitive value as surely as is excluded."
             }
@@ -170,23 +171,11 @@ pub fn open_table(folder: &Path) -> Result<(TableClaim, Table)> {
 
 /// The data of a release as a table, by what its claim says of the columns; `name` serves in messages.
 pub fn parse_table(claim: &TableClaim, name: &str, bytes: &[u8]) -> Result<Table> {
-    let mut expected = Vec::new();
-    write_row(claim.columns.iter().map(|column| column.name.as_str()), &mut expected);
-    let header = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
-    let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header);
-    if header.trim_ascii_end() != expected.trim_ascii_end() {
-        return Err(Error::input(Place::line(name, 1), "the columns are not those that the claim names")
-            .with_hint("claim.json and data.csv do not belong together"));
-    }
     // What is published of a quasi-identifier is a text, also where it began as a number.
-    let is_number = |column: &&PublishedColumn| column.numeric && column.role != Role::Quasi;
-    let declared = Declared {
-        roles: claim.columns.iter().map(|column| (column.name.clone(), column.role)).collect(),
-        numeric: claim.columns.iter().filter(is_number).map(|column| column.name.clone()).collect(),
-        ..Declared::default()
-    };
-    let options = Options { format: Some(Format::Table), separator: Some(b','), ..Options::default() };
-    let (mut table, _) = table_bytes(name, bytes, &options, &declared)?;
+    let is_number = |column: &PublishedColumn| column.numeric && column.role != Role::Quasi;
+    let columns: Vec<_> =
+        claim.columns.iter().map(|column| (column.name.as_str(), column.role, is_number(column))).collect();
+    let mut table = parse(name, bytes, &columns, DATA)?;
     for column in table.columns.iter_mut().filter(|column| column.role == Role::Sensitive) {
         if let Some(hierarchy) = claim.hierarchy(&column.name, column.domain.texts(), name)? {
             column.domain.set_hierarchy(hierarchy);
@@ -195,10 +184,40 @@ pub fn parse_table(claim: &TableClaim, name: &str, bytes: &[u8]) -> Result<Table
     Ok(table)
 }
 
+/// A file with these columns: name, role, and whether they hold numbers. It is `called` so in a hint.
+pub(super) fn parse(name: &str, bytes: &[u8], columns: &[(&str, Role, bool)], called: &str) -> Result<Table> {
+    let mut expected = Vec::new();
+    write_row(columns.iter().map(|(name, ..)| *name), &mut expected);
+    let header = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
+    let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header);
+    if header.trim_ascii_end() != expected.trim_ascii_end() {
+        return Err(Error::input(Place::line(name, 1), "the columns are not those that the claim names")
+            .with_hint(format!("claim.json and {called} do not belong together")));
+    }
+    let declared = Declared {
+        roles: columns.iter().map(|(name, role, _)| (name.to_string(), *role)).collect(),
+        numeric: columns.iter().filter(|(.., numeric)| *numeric).map(|(name, ..)| name.to_string()).collect(),
+        ..Declared::default()
+    };
+    let options = Options { format: Some(Format::Table), separator: Some(b','), ..Options::default() };
+    Ok(table_bytes(name, bytes, &options, &declared)?.0)
+}
+
 /// Checks a release against its claim, and against the original if it is given.
 ///
 /// A release that cannot be read is an error of [`open_table`]; one that breaks its promise is a verdict.
 pub fn verify_table(claim: &TableClaim, table: &Table, truth: Option<TableTruth<'_>>) -> TableVerdict {
+    verify_table_with(claim, table, truth, &Unobserved)
+}
+
+/// Like [`verify_table`], watched by somebody.
+pub fn verify_table_with(
+    claim: &TableClaim,
+    table: &Table,
+    truth: Option<TableTruth<'_>>,
+    observer: &dyn Observer,
+) -> TableVerdict {
+    observer.check();
     let mut tally = Tally::default();
     let columns = published_columns(table);
     let agrees = |(column, told): (&&Column, &PublishedColumn)| {
@@ -209,12 +228,13 @@ pub fn verify_table(claim: &TableClaim, table: &Table, truth: Option<TableTruth<
     tally.check(TableRule::Columns, None, agree, || String::from("the columns are not those that the claim names"));
     let records = table.n_rows() as u64;
     tally.check(TableRule::Records, None, records == claim.records, || {
-        format!("there are {records} rows, the claim says {}", claim.records)
+        format!("there are {records} rows, the claim has {}", claim.records)
     });
 
     let classes = Groups::shown(table);
+    observer.check();
     let lines = Lines::new(table);
-    let criteria = check_criteria(&claim.criteria, table, &classes, &lines, &mut tally);
+    let criteria = check_criteria(&claim.criteria, table, &classes, &lines, &mut tally, observer);
     let is_split = |criterion: &Criterion| matches!(criterion, Criterion::KnowledgeBreach { .. });
     tally.check(TableRule::Promise, None, !claim.criteria.iter().any(is_split), || {
         String::from("sensitive values stand side by side: no probability of all of them can be promised")
@@ -223,19 +243,9 @@ pub fn verify_table(claim: &TableClaim, table: &Table, truth: Option<TableTruth<
         check_associations(rules, table, &mut tally);
     }
     if let Some(truth) = truth {
-        check_truth(table, &classes, truth, claim.associations.is_some(), &lines, &mut tally);
+        check_truth(table, &classes, truth, claim.associations.is_some(), &lines, &mut tally, observer);
     }
-    TableVerdict {
-        holds: tally.violations == 0,
-        records,
-        classes: classes.len() as u64,
-        smallest_class: (0..classes.len()).map(|class| classes.rows(class).len()).min().unwrap_or(0) as u64,
-        against_original: truth.is_some(),
-        criteria,
-        checks: tally.checks,
-        violations: tally.violations,
-        findings: tally.findings,
-    }
+    tally.verdict(records, &classes, truth.is_some(), criteria)
 }
 
 /// How many rows each class of a release has, in the order of data.csv.
@@ -250,6 +260,7 @@ pub(super) fn check_criteria(
     classes: &Groups,
     lines: &Lines,
     tally: &mut Tally,
+    observer: &dyn Observer,
 ) -> Vec<CriterionLine> {
     let mut told = Vec::with_capacity(criteria.len());
     for criterion in criteria {
@@ -268,7 +279,10 @@ pub(super) fn check_criteria(
             Ok(_) => String::new(),
         });
         if let (true, Ok(judge)) = (line.checkable, &judge) {
-            let reading = |class: usize| judge.readings(&judge.of(classes.rows(class).iter().copied())).pop().flatten();
+            let reading = |class: usize| {
+                observer.check();
+                judge.readings(&judge.of(classes.rows(class).iter().copied())).pop().flatten()
+            };
             let readings: Vec<Option<Reading>> = (0..classes.len()).into_par_iter().map(reading).collect();
             for (class, reading) in readings.into_iter().enumerate() {
                 let Some(reading) = reading else { continue };
@@ -301,23 +315,10 @@ fn check_truth(
     has_labels: bool,
     lines: &Lines,
     tally: &mut Tally,
+    observer: &dyn Observer,
 ) {
-    let original = truth.table;
-    let (rows, n_classes) = (truth.class_of.len(), classes.len() as u32);
-    tally.check(TableRule::CustodyMap, None, rows == original.n_rows(), || {
-        format!("the custody map has {rows} rows, the original {}", original.n_rows())
-    });
-    let is_known = truth.class_of.iter().flatten().all(|&class| class < n_classes);
-    tally.check(TableRule::CustodyMap, None, is_known, || {
-        format!("the custody map names classes beyond the {n_classes} that are published")
-    });
-    let find = |column: &&Column| original.columns.iter().find(|other| other.name == column.name);
     let columns = published_columns(table);
-    let pairs: Option<Vec<(&Column, &Column)>> = columns.iter().map(|c| find(c).map(|other| (*c, other))).collect();
-    tally.check(TableRule::Columns, None, pairs.is_some(), || {
-        String::from("the original lacks a column of the release")
-    });
-    let (Some(pairs), true, true) = (pairs, rows == original.n_rows(), is_known) else { return };
+    let Some(pairs) = beside_original(columns.into_iter(), (classes, "classes"), truth, tally) else { return };
 
     let put = Groups::new(truth.class_of.iter().copied(), classes.len());
     let is_quasi = |(column, _): &(&Column, &Column)| column.role == Role::Quasi;
@@ -326,6 +327,7 @@ fn check_truth(
     let (labels, values): (Vec<_>, Vec<_>) = values.into_iter().partition(is_label);
     let values: Vec<Value<'_>> = values.into_iter().map(|(column, original)| Value::new(column, original)).collect();
     let check = |class: usize| {
+        observer.check();
         let (published, own) = (classes.rows(class), put.rows(class));
         let covers = |&(column, original): &(&Column, &Column)| {
             let Some(&row) = published.first() else { return true };
@@ -350,6 +352,31 @@ fn check_truth(
             String::from("the sensitive and other values of the class are not those of its rows")
         });
     }
+}
+
+/// The columns of a release, each beside that of the original, if the custody map and the original belong to the release.
+/// `groups` are what rows are put into, and how they are called.
+pub(super) fn beside_original<'a>(
+    columns: impl Iterator<Item = &'a Column>,
+    (groups, called): (&Groups, &str),
+    TableTruth { table: original, class_of }: TableTruth<'a>,
+    tally: &mut Tally,
+) -> Option<Vec<(&'a Column, &'a Column)>> {
+    let (rows, n_groups) = (class_of.len(), groups.len() as u32);
+    let fits = rows == original.n_rows();
+    tally.check(TableRule::CustodyMap, None, fits, || {
+        format!("the custody map has {rows} rows, the original {}", original.n_rows())
+    });
+    let is_known = class_of.iter().flatten().all(|&group| group < n_groups);
+    tally.check(TableRule::CustodyMap, None, is_known, || {
+        format!("the custody map names {called} beyond the {n_groups} that are published")
+    });
+    let find = |column: &Column| original.columns.iter().find(|other| other.name == column.name);
+    let pairs: Option<Vec<_>> = columns.map(|column| find(column).map(|other| (column, other))).collect();
+    tally.check(TableRule::Columns, None, pairs.is_some(), || {
+        String::from("the original lacks a column of the release")
+    });
+    pairs.filter(|_| fits && is_known)
 }
 
 /// A column that is published as it is, and for each code of the original its code there; `u32::MAX` if it is not there.
@@ -519,6 +546,26 @@ impl Tally {
         self.violations += 1;
         if self.findings.len() < N_FINDINGS {
             self.findings.push(TableFinding { rule, line, problem: problem() });
+        }
+    }
+
+    pub(super) fn verdict(
+        self,
+        records: u64,
+        groups: &Groups,
+        against_original: bool,
+        criteria: Vec<CriterionLine>,
+    ) -> TableVerdict {
+        TableVerdict {
+            holds: self.violations == 0,
+            records,
+            classes: groups.len() as u64,
+            smallest_class: (0..groups.len()).map(|group| groups.rows(group).len()).min().unwrap_or(0) as u64,
+            against_original,
+            criteria,
+            checks: self.checks,
+            violations: self.violations,
+            findings: self.findings,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disjoin::Unobserved;
 use disjoin::data::{Dataset, Hierarchy, NodeId, TermId, Transactions};
 use disjoin::error::Error;
 use disjoin::protect::recoding::{AprioriParams, CostRule, Cut, LocalParams, apriori, lra, vpa};
@@ -56,64 +57,71 @@ fn ncp(cut: &[NodeId], records: &Transactions, hierarchy: &Hierarchy) -> f64 {
     Cut::from_nodes(cut.to_vec(), hierarchy).unwrap().ncp(records, hierarchy)
 }
 
+/// A set of nodes as a path of the tree: the most general node first.
+type Path = Vec<(std::cmp::Reverse<u32>, NodeId)>;
+
+fn path_of(nodes: &Set, hierarchy: &Hierarchy) -> Path {
+    let mut path: Path = nodes.iter().map(|&node| (std::cmp::Reverse(hierarchy.leaves_below(node)), node)).collect();
+    path.sort_unstable();
+    path
+}
+
+/// How many records hold each set of nodes on or above a cut, without a node and its ancestor.
+fn counted(records: &Transactions, hierarchy: &Hierarchy, cut: &[NodeId], m: u32) -> BTreeMap<Path, u32> {
+    let mut counts: BTreeMap<Path, u32> = BTreeMap::new();
+    for record in records.iter() {
+        let on_cut = record.iter().map(|&term| cut[term as usize]);
+        let nodes: Set = on_cut.flat_map(|node| std::iter::once(node).chain(hierarchy.ancestors(node))).collect();
+        for set in subsets(&nodes, m) {
+            let is_nested = set.iter().any(|&one| set.iter().any(|&other| hierarchy.is_ancestor(one, other)));
+            if !is_nested {
+                *counts.entry(path_of(&set, hierarchy)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// All ways to put ancestors below the root in the place of nodes, without what is below another.
+fn ways(set: &Set, hierarchy: &Hierarchy, root: NodeId) -> Vec<Set> {
+    let mut ways = vec![Set::new()];
+    for &node in set {
+        let choices = || std::iter::once(node).chain(hierarchy.ancestors(node)).filter(|&node| node != root);
+        ways = ways
+            .iter()
+            .flat_map(|way| choices().map(move |choice| way.iter().copied().chain([choice]).collect::<Set>()))
+            .collect();
+    }
+    let merged = |way: &Set| -> Set {
+        way.iter().copied().filter(|&node| !way.iter().any(|&other| hierarchy.is_ancestor(other, node))).collect()
+    };
+    ways.iter().map(merged).collect()
+}
+
 /// The loop of the specification: a tree of all sets of ancestors, here a sorted list; the most general node first.
 fn literal(records: &Transactions, hierarchy: &Hierarchy, k: u32, m: u32) -> Vec<NodeId> {
     let root = hierarchy.n_nodes() as NodeId - 1;
     let mut cut: Vec<NodeId> = (0..hierarchy.n_terms() as NodeId).collect();
     let is_below_cut = |cut: &[NodeId], node: NodeId| cut.iter().any(|&on| hierarchy.is_ancestor(on, node));
-    for size in 1..=m {
-        let mut counts: BTreeMap<Vec<(std::cmp::Reverse<u32>, NodeId)>, u32> = BTreeMap::new();
-        for record in records.iter() {
-            let on_cut = record.iter().map(|&term| cut[term as usize]);
-            let nodes: Set = on_cut.flat_map(|node| std::iter::once(node).chain(hierarchy.ancestors(node))).collect();
-            for set in subsets(&nodes, m) {
-                let is_nested = set.iter().any(|&one| set.iter().any(|&other| hierarchy.is_ancestor(one, other)));
-                if !is_nested {
-                    let mut path: Vec<_> =
-                        set.iter().map(|&node| (std::cmp::Reverse(hierarchy.leaves_below(node)), node)).collect();
-                    path.sort_unstable();
-                    *counts.entry(path).or_default() += 1;
-                }
-            }
-        }
-        let count = |nodes: &Set| {
-            let mut path: Vec<_> =
-                nodes.iter().map(|&node| (std::cmp::Reverse(hierarchy.leaves_below(node)), node)).collect();
-            path.sort_unstable();
-            counts.get(&path).copied().unwrap_or(0)
+    let apply = |cut: &[NodeId], way: &Set| -> Vec<NodeId> {
+        let over = |(term, &on): (usize, &NodeId)| {
+            let above = way.iter().copied().find(|&node| hierarchy.is_ancestor(node, term as NodeId));
+            above.filter(|&node| hierarchy.is_ancestor(node, on)).unwrap_or(on)
         };
+        cut.iter().enumerate().map(over).collect()
+    };
+    for size in 1..=m {
+        let counts = counted(records, hierarchy, &cut, m);
+        let count = |nodes: &Set| counts.get(&path_of(nodes, hierarchy)).copied().unwrap_or(0);
         for (path, &support) in counts.iter().filter(|(path, _)| path.len() == size as usize) {
             let set: Set = path.iter().map(|&(_, node)| node).collect();
             if support >= k || set.iter().any(|&node| is_below_cut(&cut, node)) || set.contains(&root) {
                 continue;
             }
-            // All ways to put ancestors below the root in the place of nodes.
-            let mut ways = vec![Set::new()];
-            for &node in &set {
-                let choices = || std::iter::once(node).chain(hierarchy.ancestors(node)).filter(|&node| node != root);
-                ways = ways
-                    .iter()
-                    .flat_map(|way| choices().map(move |choice| way.iter().copied().chain([choice]).collect::<Set>()))
-                    .collect();
-            }
-            let merged = |way: &Set| -> Set {
-                way.iter()
-                    .copied()
-                    .filter(|&node| !way.iter().any(|&other| hierarchy.is_ancestor(other, node)))
-                    .collect()
-            };
-            let apply = |cut: &[NodeId], way: &Set| -> Vec<NodeId> {
-                let over = |(term, &on): (usize, &NodeId)| {
-                    let above = way.iter().copied().find(|&node| hierarchy.is_ancestor(node, term as NodeId));
-                    above.filter(|&node| hierarchy.is_ancestor(node, on)).unwrap_or(on)
-                };
-                cut.iter().enumerate().map(over).collect()
-            };
-            let best = ways
+            let best = ways(&set, hierarchy, root)
                 .iter()
-                .map(merged)
                 .filter(|way| count(way) >= k)
-                .map(|way| apply(&cut, &way))
+                .map(|way| apply(&cut, way))
                 .min_by(|one, other| ncp(one, records, hierarchy).total_cmp(&ncp(other, records, hierarchy)));
             cut = best.unwrap_or_else(|| vec![root; cut.len()]);
         }
@@ -164,7 +172,7 @@ fn no_set_is_left_violated_and_no_step_is_in_vain() {
     for round in 0..3000 {
         let Instance { records, hierarchy, params } = random(&mut rng);
         let AprioriParams { k, m, .. } = params;
-        match apriori(&records, &hierarchy, &params) {
+        match apriori(&records, &hierarchy, &params, &Unobserved) {
             Ok(cut) => {
                 assert!(violated(&records, cut.nodes(), k, m).is_empty(), "round {round}");
                 // One node less, and some set is violated.
@@ -197,7 +205,7 @@ fn no_set_is_left_violated_in_any_block() {
             continue;
         }
         let block = rng.random_range(k as usize..15);
-        let local = lra(&records, &hierarchy, &LocalParams { k, m, cost, block }).unwrap();
+        let local = lra(&records, &hierarchy, &LocalParams { k, m, cost, block }, &Unobserved).unwrap();
         let mut all: Vec<u32> = Vec::new();
         let (mut penalties, mut occurrences) = (0.0, 0.0);
         for (ids, cut) in &local.blocks {
@@ -228,7 +236,7 @@ fn parts_of_the_domain_leave_no_set_violated() {
         if records.len() < params.k as usize {
             continue;
         }
-        let cut = vpa(&records, &hierarchy, &params, rng.random_range(1..6)).unwrap();
+        let cut = vpa(&records, &hierarchy, &params, rng.random_range(1..6), &Unobserved).unwrap();
         assert!(violated(&records, cut.nodes(), params.k, params.m).is_empty(), "round {round}");
     }
 }
@@ -251,7 +259,7 @@ fn cuts_are_near_the_optimum() {
         let paper = literal(&records, &hierarchy, params.k, params.m);
         assert!(safe(&paper));
         let paper = ncp(&paper, &records, &hierarchy);
-        let cut = apriori(&records, &hierarchy, &params).unwrap().ncp(&records, &hierarchy);
+        let cut = apriori(&records, &hierarchy, &params, &Unobserved).unwrap().ncp(&records, &hierarchy);
         assert!(cut >= optimum - 1e-12 && paper >= optimum - 1e-12);
         assert!(cut <= 2.0 * optimum + 1e-12, "{cut} instead of {optimum}");
         sums.iter_mut().zip([optimum, cut, paper]).for_each(|(sum, value)| *sum += value / 1000.0);
@@ -283,7 +291,7 @@ fn the_example_generalises_one_side_only() {
     let hierarchy = Hierarchy::from_paths(&data.dictionary, paths).unwrap();
     let node = |text: &str| (0..hierarchy.n_nodes() as NodeId).find(|&n| hierarchy.text(n, &data.dictionary) == text);
     for cost in [CostRule::Increment, CostRule::Alone, CostRule::Count] {
-        let cut = apriori(&data.records, &hierarchy, &AprioriParams { k: 2, m: 2, cost }).unwrap();
+        let cut = apriori(&data.records, &hierarchy, &AprioriParams { k: 2, m: 2, cost }, &Unobserved).unwrap();
         let texts: Vec<_> = data.dictionary.iter().zip(cut.nodes()).map(|(term, &node)| (term, node)).collect();
         for (term, on) in texts {
             assert_eq!(Some(on), node(if term.starts_with('a') { "A" } else { term }), "{term}");
@@ -295,8 +303,9 @@ fn the_example_generalises_one_side_only() {
 fn what_cannot_be_is_refused() {
     let data = Dataset::from_texts([&["a", "b"][..], &["a"], &["c", "d"]]);
     let one_root = Hierarchy::uniform(&data.dictionary, 2).unwrap();
-    let refused =
-        |k, m, hierarchy: &Hierarchy| apriori(&data.records, hierarchy, &AprioriParams::new(k, m)).unwrap_err();
+    let refused = |k, m, hierarchy: &Hierarchy| {
+        apriori(&data.records, hierarchy, &AprioriParams::new(k, m), &Unobserved).unwrap_err()
+    };
     assert!(matches!(refused(1, 2, &one_root), Error::Recipe { .. }));
     assert!(matches!(refused(2, 0, &one_root), Error::Recipe { .. }));
     assert!(matches!(refused(4, 2, &one_root), Error::Infeasible { .. }));
@@ -304,14 +313,20 @@ fn what_cannot_be_is_refused() {
     let paths = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")].map(|(term, label)| (term, [label]));
     let two_roots = Hierarchy::from_paths(&data.dictionary, paths).unwrap();
     assert!(matches!(refused(2, 1, &two_roots), Error::Infeasible { problem, .. } if problem.contains("root")));
-    let cut = apriori(&data.records, &one_root, &AprioriParams::new(3, 9)).unwrap();
+    let cut = apriori(&data.records, &one_root, &AprioriParams::new(3, 9), &Unobserved).unwrap();
     assert_eq!(cut.nodes(), [one_root.n_nodes() as NodeId - 1; 4]);
-    let none = apriori(&Transactions::default(), &one_root, &AprioriParams::new(5, 2)).unwrap();
+    let none = apriori(&Transactions::default(), &one_root, &AprioriParams::new(5, 2), &Unobserved).unwrap();
     assert_eq!(none, Cut::identity(4));
     let block_below_k = LocalParams { block: 3, ..LocalParams::new(4, 2) };
-    assert!(matches!(lra(&data.records, &one_root, &block_below_k), Err(Error::Recipe { .. })));
-    assert!(matches!(lra(&data.records, &one_root, &LocalParams::new(4, 2)), Err(Error::Infeasible { .. })));
-    assert!(matches!(vpa(&data.records, &one_root, &AprioriParams::new(2, 2), 0), Err(Error::Recipe { .. })));
+    assert!(matches!(lra(&data.records, &one_root, &block_below_k, &Unobserved), Err(Error::Recipe { .. })));
+    assert!(matches!(
+        lra(&data.records, &one_root, &LocalParams::new(4, 2), &Unobserved),
+        Err(Error::Infeasible { .. })
+    ));
+    assert!(matches!(
+        vpa(&data.records, &one_root, &AprioriParams::new(2, 2), 0, &Unobserved),
+        Err(Error::Recipe { .. })
+    ));
     let smaller = Hierarchy::uniform(&Dataset::from_texts([["a"]]).dictionary, 2).unwrap();
     assert!(matches!(refused(2, 2, &smaller), Error::Internal(_)));
 }

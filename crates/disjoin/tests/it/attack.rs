@@ -11,8 +11,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::figures::{FIGURE_1, FIGURE_2};
 use crate::worlds::letters::{ids, joint, leaf, release};
 use disjoin::Error;
+use disjoin::Unobserved;
 use disjoin::attack::cover::{Counters, count};
 use disjoin::attack::judge::{concerned, judge};
 use disjoin::attack::{
@@ -26,16 +28,6 @@ use disjoin::release::{CutRule, Disassociated, Node, Simple};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Figure 1a of barakat2016.
-const FIGURE_1: [&str; 6] = [
-    "oncologist, treatment, cancer, surgery, side effects, vomiting",
-    "oncologist, treatment, cancer, surgery, side effects, nausea",
-    "oncologist, treatment, cancer",
-    "treatment, surgery, side effects, chemotherapy",
-    "oncologist, treatment, cancer",
-    "oncologist, surgery",
-];
-
 /// The same with letters: o, t, c, then s and e.
 const FIGURE_1_LETTERS: [&str; 6] = ["otcsev", "otcsen", "otc", "tseh", "otc", "os"];
 
@@ -44,7 +36,7 @@ fn dataset<R: AsRef<str>>(rows: &[R]) -> Dataset {
 }
 
 fn everything(release: &Disassociated) -> View<'_> {
-    View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything }
+    View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything, observer: &Unobserved }
 }
 
 fn texts(release: &Disassociated, terms: &[TermId]) -> String {
@@ -61,7 +53,7 @@ fn found(release: &Disassociated, findings: &Findings) -> Vec<(String, String)> 
 #[test]
 fn cover_problems_of_figure_1() {
     let data = dataset(&FIGURE_1);
-    let Outcome { release, leaf_of, .. } = disassociate(&data, &Params::new(3, 2)).unwrap();
+    let Outcome { release, leaf_of, .. } = disassociate(&data, &Params::paper(3, 2)).unwrap();
     let view = everything(&release);
     assert_eq!(count(&view), Counters { literal: 1, per_chunk: 2, per_item: 1, pairs: 2 });
 
@@ -84,7 +76,7 @@ fn cover_problems_of_figure_1() {
 #[test]
 fn the_order_of_making_is_found_in_a_sorted_release() {
     let swapped = FIGURE_1.map(|row| row.replace("surgery", "a surgery").replace("side effects", "a side effect"));
-    let Outcome { release, .. } = disassociate(&dataset(&swapped), &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&swapped), &Params::paper(3, 2)).unwrap();
     let [Node::Simple(simple)] = &release.roots[..] else { panic!("one cluster expected") };
     // The chunk with the most frequent term was made first, though written last.
     assert!(texts(&release, &simple.record_chunks[0].terms).starts_with("a s"));
@@ -93,23 +85,9 @@ fn the_order_of_making_is_found_in_a_sorted_release() {
     assert!(count(&everything(&release)).pairs > 0);
 }
 
-/// The ten records of figure 2a of terrovitis2012; the paper's clusters are the first five and the others.
-const FIGURE_2: [&str; 10] = [
-    "itunes, flu, madonna, ikea, ruby",
-    "madonna, flu, viagra, ruby, audi a4, sony tv",
-    "itunes, madonna, audi a4, ikea, sony tv",
-    "itunes, flu, viagra",
-    "itunes, flu, madonna, audi a4, sony tv",
-    "madonna, digital camera, panic disorder, playboy",
-    "iphone sdk, madonna, ikea, ruby",
-    "iphone sdk, digital camera, madonna, playboy",
-    "iphone sdk, digital camera, panic disorder",
-    "iphone sdk, digital camera, madonna, ikea, ruby",
-];
-
 #[test]
 fn figure_2b_of_the_disassociation_paper_has_no_cover_problem() {
-    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_2[..5]), &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_2[..5]), &Params::paper(3, 2)).unwrap();
     assert_eq!(release.roots[0].leaves()[0].record_chunks.len(), 2);
     assert!(Cover.run(&everything(&release)).found.is_empty());
     assert_eq!(count(&everything(&release)), Counters::default());
@@ -234,7 +212,7 @@ fn the_cover_problem_is_found_by_its_definition_and_never_wrong() {
         for (k, m, refine, paper_literal) in
             [(3, 2, true, false), (3, 2, false, true), (5, 2, true, false), (2, 3, true, false)]
         {
-            let params = Params { max_cluster: 12 + seed as u32, refine, paper_literal, ..Params::new(k, m) };
+            let params = Params { max_cluster: 12 + seed as u32, refine, paper_literal, ..Params::paper(k, m) };
             let Outcome { release, leaf_of, .. } = disassociate(&data, &params).unwrap();
             let findings = Cover.run(&everything(&release));
             let as_set: BTreeSet<_> = findings
@@ -284,7 +262,7 @@ fn itemsets(attacker: Attacker, truth: &Truth<'_>, m: usize, seed: u64) -> HashS
 #[test]
 fn weak_attackers_know_190_pairs_of_which_45_can_match() {
     let data = baskets(1);
-    let Outcome { release, .. } = disassociate(&data, &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&data, &Params::paper(3, 2)).unwrap();
     let truth = Truth::new(&data, None, &release).unwrap();
     let pairs = itemsets(Attacker::Weak, &truth, 2, 7);
     let inside = |pair: &&Vec<TermId>| pair.iter().all(|&term| (term as usize) < release.dictionary.len());
@@ -299,7 +277,7 @@ fn weak_attackers_know_190_pairs_of_which_45_can_match() {
 #[test]
 fn moderate_attackers_know_a_pair_of_some_people() {
     let data = dataset(&FIGURE_1);
-    let Outcome { release, .. } = disassociate(&data, &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&data, &Params::paper(3, 2)).unwrap();
     let truth = Truth::new(&data, None, &release).unwrap();
     let is_of_somebody = |pair: &Vec<TermId>| {
         let ids: Vec<TermId> =
@@ -320,11 +298,11 @@ fn moderate_attackers_know_a_pair_of_some_people() {
 
 #[test]
 fn only_what_is_known_can_be_found() {
-    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::paper(3, 2)).unwrap();
     let id = |text: &str| release.dictionary.get(text).unwrap();
     let known = |a: &str, b: &str| {
         let knowledge = Knowledge::Itemsets([vec![id(a), id(b)]].into());
-        let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
+        let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge, observer: &Unobserved };
         (count(&view), found(&release, &Cover.run(&view)).into_iter().map(|(pair, _)| pair).collect::<Vec<_>>())
     };
     let (counters, pairs) = known("cancer", "side effects");
@@ -508,7 +486,7 @@ fn pairs_found(release: &Disassociated, attack: &dyn Attack) -> Vec<String> {
 
 #[test]
 fn all_three_attacks_find_the_pairs_of_figure_1() {
-    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::paper(3, 2)).unwrap();
     for attack in [&Cover as &dyn Attack, &Closure, &WORLDS] {
         let findings = attack.run(&everything(&release));
         let pairs = pairs_found(&release, attack);
@@ -526,7 +504,7 @@ fn all_three_attacks_find_the_pairs_of_figure_1() {
 #[test]
 fn no_attack_is_certain_about_figure_2_of_the_disassociation_paper() {
     for cluster in FIGURE_2.chunks(5) {
-        let Outcome { release, .. } = disassociate(&dataset(cluster), &Params::new(3, 2)).unwrap();
+        let Outcome { release, .. } = disassociate(&dataset(cluster), &Params::paper(3, 2)).unwrap();
         for attack in [&Cover as &dyn Attack, &Closure, &WORLDS] {
             assert_eq!(pairs_found(&release, attack), Vec::<String>::new(), "{}", attack.name());
         }
@@ -558,7 +536,7 @@ fn cover_is_part_of_closure_is_part_of_worlds() {
     for round in 0..300 {
         let data = small(&mut rng);
         let k = rng.random_range(2..=3);
-        let params = Params { max_cluster: rng.random_range(2 * k..=12), ..Params::new(k, rng.random_range(2..=3)) };
+        let params = Params { max_cluster: rng.random_range(2 * k..=12), ..Params::paper(k, rng.random_range(2..=3)) };
         let Outcome { release, leaf_of, .. } = disassociate(&data, &params).unwrap();
         let truth = Truth::new(&data, Some(&leaf_of), &release).unwrap();
         let [cover, closure, worlds] =
@@ -597,10 +575,10 @@ fn cover_is_part_of_closure_is_part_of_worlds() {
 
 #[test]
 fn closure_and_worlds_find_only_what_is_known() {
-    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::new(3, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&FIGURE_1), &Params::paper(3, 2)).unwrap();
     let id = |text: &str| release.dictionary.get(text).unwrap();
     let knowledge = Knowledge::Itemsets([vec![id("cancer"), id("surgery")]].into());
-    let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge };
+    let view = View { release: &release, cut: CutRule::Greedy, knowledge: &knowledge, observer: &Unobserved };
     for attack in [&Closure as &dyn Attack, &WORLDS] {
         let pairs: Vec<String> = found(&release, &attack.run(&view)).into_iter().map(|(pair, _)| pair).collect();
         assert_eq!(pairs, ["cancer, surgery"], "{}", attack.name());
@@ -630,7 +608,7 @@ fn leaves_are_numbered_depth_first_and_damaged_ones_left_open() {
 #[test]
 fn worlds_know_of_the_repair_of_lemma_2() {
     let rows = ["x", "x", "x", "x, y", "y", "y", "y", "z", "z", "z", "z"];
-    let Outcome { release, .. } = disassociate(&dataset(&rows), &Params::new(2, 2)).unwrap();
+    let Outcome { release, .. } = disassociate(&dataset(&rows), &Params::paper(2, 2)).unwrap();
     assert_eq!(texts(&release, &release.roots[0].leaves()[0].term_chunk), "z");
     assert_eq!(pairs_found(&release, &WORLDS), ["x, y"]);
     assert_eq!(WORLDS.run(&everything(&release)).coverage, Coverage { clusters: 1, proved: 1, open: 0 });

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::generate::quest;
 use disjoin::protect::disassociation::{Params, Rejection, disassociate};
@@ -210,7 +211,7 @@ fn compare(seed: u64, m: u32) -> Option<Counts> {
     }
     let most = brute_force(&simple, k, m).expect("the original is a world");
     let cut = cut_of(&simple, k, m);
-    let analysis = analyse(&cut, STEPS);
+    let analysis = analyse(&cut, STEPS, &Unobserved);
     assert!(!analysis.contradiction && analysis.open.is_empty(), "seed {seed}: {analysis:?}");
     let expected: Vec<&Vec<u32>> = most.iter().filter(|&(_, &n)| 0 < n && n < k).map(|(set, _)| set).collect();
     let found: Vec<&Vec<u32>> = analysis.breaches.iter().map(|breach| &breach.terms).collect();
@@ -219,7 +220,7 @@ fn compare(seed: u64, m: u32) -> Option<Counts> {
         assert!(most[&closed.terms] < k, "seed {seed}: {closed:?}");
     }
     // What is told without a complete search is as true, though something may be left open.
-    let quick = analyse(&cut, 0);
+    let quick = analyse(&cut, 0, &Unobserved);
     let is_told = |breach: &&Breach| !quick.open.contains(&breach.terms);
     let told: Vec<&Breach> = analysis.breaches.iter().filter(is_told).collect();
     assert_eq!(quick.breaches.iter().collect::<Vec<_>>(), told, "seed {seed}, m {m}, k {k}: {records:?} {simple:?}");
@@ -241,14 +242,8 @@ fn compare(seed: u64, m: u32) -> Option<Counts> {
 }
 
 fn compare_many(seeds: std::ops::Range<u64>, m: u32) -> Counts {
-    let sum = |a: Counts, b: Counts| Counts {
-        clusters: a.clusters + b.clusters,
-        with_breach: a.with_breach + b.with_breach,
-        breaches: a.breaches + b.breaches,
-        by_closure: a.by_closure + b.by_closure,
-        chunks_3: a.chunks_3 + b.chunks_3,
-        not_possible: a.not_possible + b.not_possible,
-        left_open: a.left_open + b.left_open,
+    let sum = |a: Counts, b: Counts| {
+        sum_fields!(Counts { clusters, with_breach, breaches, by_closure, chunks_3, not_possible, left_open }, a, b)
     };
     seeds.into_par_iter().filter_map(|seed| compare(seed, m)).reduce(Counts::default, sum)
 }
@@ -296,7 +291,7 @@ fn large_clusters_are_decided() {
             let records = many_records(&mut rng);
             let k = rng.random_range(3..=5);
             let simple = publish(&records, k, 2);
-            let analysis = analyse(&cut_of(&simple, k, 2), 20_000);
+            let analysis = analyse(&cut_of(&simple, k, 2), 20_000, &Unobserved);
             assert!(!analysis.contradiction, "seed {seed}");
             for breach in &analysis.breaches {
                 let (set, with) = (mask(&breach.terms), mask(&breach.terms) | mask(&breach.learned));
@@ -351,7 +346,7 @@ fn aware_releases_give_nobody_away() {
                 max_cluster: rng.random_range(2 * k..=8.max(2 * k)),
                 refine: rng.random_bool(0.5),
                 algorithm_aware: true,
-                ..Params::new(k, m)
+                ..Params::paper(k, m)
             };
             let aware = disassociate(&original, &params).unwrap();
             let claim = |params: &Params| {
@@ -408,7 +403,7 @@ fn weighed_clusters_are_breached_as_all_worlds_say() {
         let records = random_records(&mut rng);
         let original =
             Dataset::from_texts(records.iter().map(|&record| terms_of(record).into_iter().map(|t| t.to_string())));
-        let params = Params { max_cluster: 40, algorithm_aware: true, ..Params::new(k, m) };
+        let params = Params { max_cluster: 40, algorithm_aware: true, ..Params::paper(k, m) };
         let release = disassociate(&original, &params).unwrap().release;
         let Node::Simple(simple) = &release.roots[0] else { panic!("one cluster") };
         if simple.record_chunks.len() < 2 || n_worlds(simple) > 500.0 {
@@ -431,7 +426,7 @@ fn weighed_clusters_are_breached_as_all_worlds_say() {
             let mut expected: Vec<Vec<u32>> =
                 most.iter().filter(|&&(_, n)| 0 < n && n < k).map(|&(set, _)| terms_of(set)).collect();
             expected.sort_unstable();
-            let analysis = analyse(&Cut::new(simple, k, m, fill).with_rule(CutRule::Weighed), 0);
+            let analysis = analyse(&Cut::new(simple, k, m, fill).with_rule(CutRule::Weighed), 0, &Unobserved);
             let found: Vec<Vec<u32>> = analysis.breaches.iter().map(|breach| breach.terms.clone()).collect();
             assert_eq!(
                 (found, analysis.open.len(), analysis.contradiction),
@@ -473,7 +468,7 @@ fn barakat_figure_1() {
     let of = |pairs: &[(u32, u64)]| -> BTreeMap<u32, u64> { pairs.iter().copied().collect() };
     assert_eq!(distribution(&simple, 3, "ce"), [of(&[(1, 12), (2, 36), (3, 12)]), of(&[(1, 12), (2, 12)])]);
     assert_eq!(distribution(&simple, 3, "cd"), [of(&[(2, 24), (3, 32), (4, 4)]), of(&[(2, 24)])]);
-    let Analysis { breaches, open, .. } = analyse(&cut_of(&simple, 3, 2), STEPS);
+    let Analysis { breaches, open, .. } = analyse(&cut_of(&simple, 3, 2), STEPS, &Unobserved);
     let found: Vec<(Vec<u32>, Vec<u32>)> = breaches.iter().map(|b| (b.terms.clone(), b.learned.clone())).collect();
     assert_eq!(found, [(vec![2, 3], vec![0, 1]), (vec![2, 4], vec![0, 1, 3])]);
     assert!(open.is_empty() && breaches.iter().all(|breach| breach.by_closure));
@@ -553,7 +548,7 @@ fn rejection_by_chance_follows_its_law() {
         let data = Dataset::from_texts(world.iter().map(texts));
         let comes_out = |seed: u64| {
             let reject = Some(Rejection { rho: 0.3, seed });
-            let release = disassociate(&data, &Params { reject, ..Params::new(3, 2) }).unwrap().release;
+            let release = disassociate(&data, &Params { reject, ..Params::paper(3, 2) }).unwrap().release;
             let Node::Simple(cluster) = &release.roots[0] else { panic!("one cluster") };
             in_texts(cluster, &release.dictionary) == published
         };
@@ -568,7 +563,7 @@ fn rejection_by_chance_follows_its_law() {
 fn rejection_by_chance_does_not_depend_on_threads() {
     let data = quest::quest(&quest::Params { records: 5_000, items: 300, ..quest::Params::program() }).unwrap();
     let roots = |threads: usize, seed: u64| {
-        let params = Params { reject: Some(Rejection { rho: 0.3, seed }), ..Params::new(3, 2) };
+        let params = Params { reject: Some(Rejection { rho: 0.3, seed }), ..Params::paper(3, 2) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| disassociate(&data, &params).unwrap().release.roots)
     };
@@ -583,7 +578,7 @@ fn barakat_figure_3() {
     let counts = distribution(&simple, 2, "ce");
     assert_eq!(counts.clone().map(|counts| counts.values().sum::<u64>()), [6, 5]);
     assert_eq!(counts[1], [(0, 1), (1, 4)].into_iter().collect());
-    let analysis = analyse(&cut_of(&simple, 2, 2), STEPS);
+    let analysis = analyse(&cut_of(&simple, 2, 2), STEPS, &Unobserved);
     assert_eq!(analysis.breaches.iter().map(|breach| breach.terms.clone()).collect::<Vec<_>>(), [vec![2, 4]]);
 }
 
@@ -592,6 +587,6 @@ fn figure_2_of_terrovitis_is_safe() {
     // itunes a, flu b, madonna c, audi d, sony e, and three rare ones.
     let simple = publish(&records(&["abcfg", "cbhgde", "acdfe", "abh", "abcde"]), 3, 2);
     assert_eq!(distribution(&simple, 3, "ad").map(|counts| counts.values().sum::<u64>()), [10, 10]);
-    let analysis = analyse(&cut_of(&simple, 3, 2), STEPS);
+    let analysis = analyse(&cut_of(&simple, 3, 2), STEPS, &Unobserved);
     assert!(analysis.breaches.is_empty() && analysis.open.is_empty());
 }

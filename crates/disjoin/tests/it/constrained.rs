@@ -10,10 +10,11 @@ use disjoin::protect::recoding::pcta;
 use disjoin::protect::recoding::{Outcome, Params};
 use disjoin::read::policy::{Policy, one_utility_set};
 use disjoin::release::recoded::utility_loss::of_recoding;
+use disjoin::{Observer, Unobserved};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-type Method = fn(&Transactions, usize, &Policy, &Params) -> Result<Outcome>;
+type Method = fn(&Transactions, usize, &Policy, &Params, &dyn Observer) -> Result<Outcome>;
 
 struct Instance {
     records: Transactions,
@@ -93,7 +94,7 @@ fn check_against_oracle(method: Method) {
             force: false,
         };
         let forced = Params { force: true, ..params };
-        let outcome = method(&instance.records, instance.n_terms, &instance.policy, &forced).unwrap();
+        let outcome = method(&instance.records, instance.n_terms, &instance.policy, &forced, &Unobserved).unwrap();
         assert!(satisfies(&instance, &outcome.recoding, &params), "round {round}");
         let gone = outcome.recoding.suppressed().count();
         assert_eq!(gone as u64, outcome.stats.suppressed_terms);
@@ -106,7 +107,7 @@ fn check_against_oracle(method: Method) {
         }
         changed += usize::from(!is_fine);
         suppressed += usize::from(gone > 0);
-        match method(&instance.records, instance.n_terms, &instance.policy, &params) {
+        match method(&instance.records, instance.n_terms, &instance.policy, &params, &Unobserved) {
             Ok(same) => assert_eq!(same, outcome),
             Err(Error::Infeasible { .. }) => {
                 assert!(outcome.stats.is_over_limit);
@@ -158,7 +159,7 @@ fn check_against_optimum(name: &str, method: Method, is_one_set: bool) {
     while ratios.len() < 300 {
         let instance = random(&mut rng, 6, 12, is_one_set);
         let params = Params { max_suppressed: 1.0, ..Params::new(rng.random_range(2..5)) };
-        let outcome = method(&instance.records, instance.n_terms, &instance.policy, &params).unwrap();
+        let outcome = method(&instance.records, instance.n_terms, &instance.policy, &params, &Unobserved).unwrap();
         let found = outcome.loss.total();
         if found == 0.0 {
             continue;
@@ -201,7 +202,7 @@ fn a_constraint_that_no_record_had_is_looked_at_again() {
     let policy = Policy { privacy: vec![vec![0, 1]], utility: one_utility_set(5) };
     for method in [coat as Method, pcta] {
         let instance = Instance { records: records.clone(), n_terms: 5, policy: policy.clone() };
-        let outcome = method(&records, 5, &policy, &Params::new(2)).unwrap();
+        let outcome = method(&records, 5, &policy, &Params::new(2), &Unobserved).unwrap();
         assert!(satisfies(&instance, &outcome.recoding, &Params::new(2)));
         assert_eq!(outcome.stats.violated, 1);
         assert!(outcome.stats.merges > 1);
@@ -214,7 +215,7 @@ fn merges_that_cannot_help_are_not_made() {
     let records = transactions(&[&[0, 1], &[2, 3], &[2], &[3], &[3]]);
     let policy = Policy { privacy: vec![vec![0]], utility: one_utility_set(4) };
     for method in [coat as Method, pcta] {
-        let outcome = method(&records, 4, &policy, &Params::new(2)).unwrap();
+        let outcome = method(&records, 4, &policy, &Params::new(2), &Unobserved).unwrap();
         assert_eq!(outcome.recoding.groups(), [vec![0, 2], vec![1], vec![3]]);
     }
 }
@@ -223,7 +224,7 @@ fn merges_that_cannot_help_are_not_made() {
 fn refusals_say_what_is_missing() {
     let records = transactions(&[&[0, 1], &[1, 2], &[2, 3], &[3], &[3]]);
     let with = |utility: Vec<Vec<TermId>>| Policy { privacy: vec![vec![3], vec![0]], utility };
-    let refused = |policy: &Policy, params: &Params| match coat(&records, 4, policy, params) {
+    let refused = |policy: &Policy, params: &Params| match coat(&records, 4, policy, params, &Unobserved) {
         Err(Error::Infeasible { problem, hint }) => (problem, hint),
         other => panic!("{other:?}"),
     };
@@ -234,7 +235,7 @@ fn refusals_say_what_is_missing() {
     assert!(problem.contains("no utility constraint"), "{problem}");
     // The share that is named does.
     let allowed = Params { max_suppressed: 0.25, ..Params::new(3) };
-    let outcome = coat(&records, 4, &with(vec![vec![2, 3], vec![0, 1]]), &allowed).unwrap();
+    let outcome = coat(&records, 4, &with(vec![vec![2, 3], vec![0, 1]]), &allowed, &Unobserved).unwrap();
     assert_eq!(outcome.recoding.suppressed().collect::<Vec<_>>(), [0]);
     assert_eq!((outcome.stats.utility_sets_hit, outcome.stats.is_over_limit), (1, false));
 }
@@ -244,7 +245,7 @@ fn bad_input_is_refused() {
     let records = transactions(&[&[0, 1], &[1]]);
     for method in [coat as Method, pcta] {
         let run = |privacy: Vec<Vec<TermId>>, utility: Vec<Vec<TermId>>, params: Params| {
-            method(&records, 2, &Policy { privacy, utility }, &params)
+            method(&records, 2, &Policy { privacy, utility }, &params, &Unobserved)
         };
         let is_recipe = |result: Result<Outcome>| matches!(result, Err(Error::Recipe { .. }));
         assert!(is_recipe(run(vec![vec![]], vec![], Params::new(2))));
@@ -252,8 +253,11 @@ fn bad_input_is_refused() {
         assert!(is_recipe(run(vec![vec![0]], vec![vec![0, 1], vec![1]], Params::new(2))));
         assert!(is_recipe(run(vec![vec![0]], vec![], Params::new(1))));
         assert!(is_recipe(run(vec![vec![0]], vec![], Params { max_suppressed: f64::NAN, ..Params::new(2) })));
-        assert!(matches!(method(&records, 1, &Policy::default(), &Params::new(2)), Err(Error::Internal(_))));
-        let none = method(&Transactions::default(), 0, &Policy::default(), &Params::new(2)).unwrap();
+        assert!(matches!(
+            method(&records, 1, &Policy::default(), &Params::new(2), &Unobserved),
+            Err(Error::Internal(_))
+        ));
+        let none = method(&Transactions::default(), 0, &Policy::default(), &Params::new(2), &Unobserved).unwrap();
         assert_eq!(none.recoding, Recoding::identity(0));
     }
 }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::nadimpalli2014::{AGE, GENDER, GOVERNMENT, MARITAL, SALARY, ZIPCODE, table_ii};
+use crate::nadimpalli2014::{AGE, ALL, GENDER, GOVERNMENT, MARITAL, QUASI, SALARY, SENSITIVE, ZIPCODE, table_ii};
+use crate::tables::rows::Rows;
 use disjoin::attack::dependency::{
     Dependency, Detect, Options, Reading, Rule, belief, dependencies, detect, fit, strengths, three_networks,
 };
@@ -14,10 +15,6 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 // ---------------------------------------------------------------- the paper
-
-const QUASI: [usize; 3] = [AGE, ZIPCODE, GENDER];
-const SENSITIVE: [usize; 3] = [GOVERNMENT, MARITAL, SALARY];
-const ALL: [usize; 6] = [AGE, GENDER, ZIPCODE, GOVERNMENT, MARITAL, SALARY];
 
 /// The rules of the network that the paper draws for some columns, which are named by their places in the table.
 fn rules_of(columns: &[usize], options: &Detect) -> Vec<Rule> {
@@ -78,52 +75,7 @@ fn ten_rows_confirm_nothing() {
 
 // ---------------------------------------------------------------- Algorithm 1 as printed
 
-struct Rows {
-    columns: Vec<Vec<u32>>,
-    sizes: Vec<u32>,
-}
-
 impl Rows {
-    /// Columns of which each may depend on those before.
-    fn random(seed: u64, max_columns: usize, max_rows: usize, max_size: u32) -> Rows {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (n, n_rows) = (rng.random_range(2..=max_columns), rng.random_range(1..=max_rows));
-        let sizes: Vec<u32> = (0..n).map(|_| rng.random_range(1..=max_size)).collect();
-        let mut columns: Vec<Vec<u32>> = Vec::new();
-        for (node, &size) in sizes.iter().enumerate() {
-            let like: Vec<usize> = (0..node).filter(|_| rng.random_bool(0.4)).collect();
-            let noise = rng.random_range(0.1..1.0);
-            let code = |row: usize| {
-                let from: u32 = like.iter().map(|&other| columns[other][row]).sum();
-                if rng.random_bool(noise) { rng.random_range(0..size) } else { from % size }
-            };
-            let column = (0..n_rows).map(code).collect();
-            columns.push(column);
-        }
-        Rows { columns, sizes }
-    }
-
-    fn coded(&self) -> Coded {
-        Coded::new(&self.columns.iter().map(Vec::as_slice).collect::<Vec<_>>(), &self.sizes).unwrap()
-    }
-
-    fn times(&self, codes: &[(usize, u32)]) -> f64 {
-        let fits = |row: &usize| codes.iter().all(|&(column, code)| self.columns[column][*row] == code);
-        (0..self.columns[0].len()).filter(fits).count() as f64
-    }
-
-    fn configurations(&self, columns: &[usize]) -> Vec<Vec<(usize, u32)>> {
-        let mut all = vec![Vec::new()];
-        for &column in columns {
-            let longer = |start: &Vec<(usize, u32)>| {
-                let start = start.clone();
-                (0..self.sizes[column]).map(move |code| start.iter().copied().chain([(column, code)]).collect())
-            };
-            all = all.iter().flat_map(longer).collect();
-        }
-        all
-    }
-
     /// P(child = value | configuration), uniform where that does not occur.
     fn probability(&self, configuration: &[(usize, u32)], child: usize, value: u32, added: f64) -> f64 {
         let (total, r) = (self.times(configuration), f64::from(self.sizes[child]));

@@ -11,6 +11,7 @@ use crate::worlds::guarantee::subsets;
 use crate::worlds::letters::{bits, ids, joint, leaf, release, support};
 use crate::worlds::literal::{TermChunks, Terms, enumerate};
 use crate::worlds::random::{n_worlds_bound, truthful};
+use disjoin::Unobserved;
 use disjoin::data::{TermId, Transactions};
 use disjoin::inspect::Mining;
 use disjoin::reconstruct::{
@@ -247,7 +248,8 @@ fn the_best_itemsets_are_those_of_all() {
         let max_length = rng.random_range(min_length..=5);
         let excludes = |a: TermId, b: TermId| a == 0 && b == 1;
         let k = rng.random_range(1..40);
-        let mining = Mining { k, min_length, max_length, excludes: (seed % 2 == 0).then_some(&excludes) };
+        let mining =
+            Mining { k, min_length, max_length, excludes: (seed % 2 == 0).then_some(&excludes), observer: &Unobserved };
         let found = top_expected(&model, &mining).unwrap();
         let terms: Vec<TermId> = (0..n_terms as TermId).collect();
         let mut all: Vec<(f64, Vec<TermId>)> = subsets(&terms, max_length)
@@ -435,5 +437,5 @@ fn impossible_clusters_are_refused_by_line() {
         assert!(message.contains(problem) && message.contains("the release:3"), "{message}");
     }
     let other = release(2, 2, 5, vec![leaf(2, &["a a"], "")]);
-    assert!(Model::new(&other).err().unwrap().to_string().contains("says 5 records, but its clusters have 2"));
+    assert!(Model::new(&other).err().unwrap().to_string().contains("declares 5 records, but its clusters have 2"));
 }

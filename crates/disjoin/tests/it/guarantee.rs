@@ -216,7 +216,7 @@ impl Case {
     }
 
     fn run(&self, way: Way) -> Result<Outcome, String> {
-        let mut params = Params::new(self.k, self.m);
+        let mut params = Params::paper(self.k, self.m);
         params.max_cluster = self.max_cluster;
         params.refine = true;
         params.paper_literal = way == Way::PaperLiteral;

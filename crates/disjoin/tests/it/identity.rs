@@ -292,7 +292,7 @@ fn nobody_in_a_protected_dataset_is_surer_than_one_in_k() {
     };
     let data = Dataset::from_texts((0..3_000).map(|_| record(&mut rng)));
     for (k, grouping) in [(2, Grouping::Paper), (5, Grouping::Paper), (2, Grouping::Layered), (5, Grouping::Layered)] {
-        let outcome = disassociate(&data, &Params { grouping, ..Params::new(k, 2) }).unwrap();
+        let outcome = disassociate(&data, &Params { grouping, ..Params::paper(k, 2) }).unwrap();
         let model = Model::new(&outcome.release).unwrap();
         let all = pairs_of_release(&model);
         let n = outcome.release.dictionary.len() as TermId;

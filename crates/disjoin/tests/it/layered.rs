@@ -35,7 +35,7 @@ fn layered_releases_keep_promise_and_counts() {
     let mut n_told = 0;
     for (seed, k, m) in [(1, 3, 2), (2, 5, 2), (3, 3, 3)] {
         let data = baskets(seed);
-        let params = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::new(k, m) };
+        let params = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::paper(k, m) };
         let outcome = disassociate(&data, &params).unwrap();
         let release = &outcome.release;
         let joint = release.roots.iter().find_map(|root| match root {
@@ -77,7 +77,7 @@ fn layered_releases_keep_promise_and_counts() {
 #[test]
 fn the_number_of_threads_does_not_matter() {
     let data = baskets(4);
-    let params = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::new(5, 2) };
+    let params = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::paper(5, 2) };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| disassociate(&data, &params).unwrap())

@@ -2,15 +2,24 @@
 
 #![allow(clippy::unwrap_used)]
 
+/// Two structs of counts added up, field by field.
+macro_rules! sum_fields {
+    ($of:ident { $($field:ident),+ }, $a:expr, $b:expr) => {
+        $of { $($field: $a.$field + $b.$field),+ }
+    };
+}
+
 mod apriori;
 mod attack;
 mod aware;
 mod background;
 mod break_merge;
+mod cancel;
 mod constrained;
 mod criteria;
 mod dependency;
 mod estimate;
+mod figures;
 mod guarantee;
 mod identity;
 mod layered;
@@ -37,5 +46,6 @@ mod tabular;
 mod tidy;
 mod utility;
 mod verify;
+mod version_1;
 mod within;
 mod worlds;

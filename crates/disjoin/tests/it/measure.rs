@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::worlds::letters::{leaf, release};
+use disjoin::Unobserved;
 use disjoin::data::{Dataset, Hierarchy, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
 use disjoin::measure::{Deviation, Options, QueryError, RelativeError, Report, measure};
@@ -265,7 +266,7 @@ fn random_case(seed: u64, rng: &mut ChaCha8Rng) -> Case {
     let params = Params {
         max_cluster: rng.random_range(10..=30),
         refine: rng.random_bool(0.8),
-        ..Params::new(rng.random_range(2..=5), rng.random_range(1..=2))
+        ..Params::paper(rng.random_range(2..=5), rng.random_range(1..=2))
     };
     let release = disassociate(&original, &params).unwrap().release;
     let most: f64 = if has_hierarchy || n_terms > 60 { 150.0 } else { 1000.0 };
@@ -330,17 +331,24 @@ struct Counts {
 
 impl Counts {
     fn add(self, other: Counts) -> Counts {
-        Counts {
-            cases: self.cases + other.cases,
-            windows: self.windows + other.windows,
-            taxonomies: self.taxonomies + other.taxonomies,
-            clear: self.clear + other.clear,
-            clear_of_two: self.clear_of_two + other.clear_of_two,
-            generous: self.generous + other.generous,
-            between: self.between + other.between,
-            hidden: self.hidden + other.hidden,
-        }
+        sum_fields!(Counts { cases, windows, taxonomies, clear, clear_of_two, generous, between, hidden }, self, other)
     }
+}
+
+/// A report, and what it is compared with.
+struct Slow<'a> {
+    seed: u64,
+    report: &'a Report,
+    options: &'a Options<'a>,
+    aligned: &'a Disassociated,
+    model: &'a Model<'a>,
+    /// The records as they were, as they are reconstructed once, and all chunks as lists.
+    before: Records,
+    drawn: Records,
+    certain: Records,
+    /// How many records hold each term, and the terms by that.
+    supports: Vec<u32>,
+    by_rank: Vec<TermId>,
 }
 
 fn compare(seed: u64) -> Counts {
@@ -351,7 +359,7 @@ fn compare(seed: u64) -> Counts {
     let n_reconstructions = rng.random_range(1..=10);
 
     let n_terms = original.n_terms();
-    let aligned = load_into(original.dictionary.clone(), &mut InMemory::new(&release)).unwrap();
+    let aligned = load_into(original.dictionary.clone(), &mut InMemory::new(&release), &Unobserved).unwrap();
     let model = Model::new(&aligned).unwrap().with_multiplicity(multiplicity);
     let expected = Expected::all(&model, n_terms, top);
     if !seed.is_multiple_of(4) {
@@ -367,6 +375,7 @@ fn compare(seed: u64) -> Counts {
         more_than_k,
         hierarchy: hierarchy.as_ref(),
         interest: None,
+        observer: &Unobserved,
     };
     let report = measure(&mut InMemory::new(&release), &original, &options).unwrap();
     let mut counts = Counts { cases: 1, ..Counts::default() };
@@ -376,58 +385,72 @@ fn compare(seed: u64) -> Counts {
     assert_eq!((report.k, report.m, report.seed, report.top_k.k), (header.k, header.m, sampling.seed, top));
 
     let before = records_of(&original.records);
-    let mut drawn = vec![records_of(&reconstruct(&model, &sampling, 0).records)];
     let mut certain = Records::new();
     chunks(&aligned.roots, &mut certain);
+    let supports: Vec<u32> = (0..n_terms as TermId).map(|term| support(&before, &[term])).collect();
+    let mut by_rank: Vec<TermId> = (0..n_terms as TermId).collect();
+    by_rank.sort_by_key(|&term| (Reverse(supports[term as usize]), term));
+    let drawn = records_of(&reconstruct(&model, &sampling, 0).records);
+    let (report, options, aligned, model) = (&report, &options, &aligned, &model);
+    let slow = Slow { seed, report, options, aligned, model, before, drawn, certain, supports, by_rank };
+    check_top_k(&slow, &expected, &mut counts);
+    check_relative_errors(&slow, &mut counts);
+    check_lost_terms(&slow, &mut counts);
+    check_queries(&report.queries, &slow.before, model, options.queries);
+    counts
+}
 
-    // Top K.
+fn check_top_k(slow: &Slow<'_>, expected: &[Found<f64>], counts: &mut Counts) {
+    let Slow { seed, report, model, before, drawn, certain, .. } = slow;
+    let (top, hierarchy) = (slow.options.top, slow.options.hierarchy);
     let never = |_, _| false;
-    for (found, published) in [(report.top_k.tkd, &drawn[0]), (report.top_k.tkd_a, &certain)] {
-        let slow = deviation(&before, published, top, &never);
+    for (found, published) in [(report.top_k.tkd, drawn), (report.top_k.tkd_a, certain)] {
+        let slow = deviation(before, published, top, &never);
         assert!(same_deviation(&found, &slow), "seed {seed}: {found:?} {slow:?}");
         counts.between += usize::from(0.0 < slow.generous && slow.generous < slow.all && slow.all < 1.0);
     }
     assert_eq!(report.top_k.tkd_ml2.is_some(), hierarchy.is_some());
-    if let (Some(hierarchy), Some(found)) = (&hierarchy, report.top_k.tkd_ml2) {
+    if let (Some(hierarchy), Some(found)) = (hierarchy, report.top_k.tkd_ml2) {
         let extend = |records: &Records| -> Records {
             let with_ancestors = |&term: &TermId| std::iter::once(term).chain(hierarchy.ancestors(term));
             records.iter().map(|record| record.iter().flat_map(with_ancestors).collect()).collect()
         };
         let is_above = |a: TermId, b: TermId| hierarchy.ancestors(b).any(|node| node == a);
-        let slow = deviation(&extend(&before), &extend(&drawn[0]), top, &is_above);
+        let slow = deviation(&extend(before), &extend(drawn), top, &is_above);
         assert!(same_deviation(&found, &slow), "seed {seed}: {found:?} {slow:?}");
         counts.taxonomies += 1;
     }
-    let wanted = itemsets(&before, top, &never);
+    let wanted = itemsets(before, top, &never);
     let found = report.top_k.tkd_e;
     for (value, min_length) in [(found.all, 1), (found.at_least_two_terms, 2)] {
-        let (least, most) = expected_deviation(&wanted, &expected, top, min_length);
+        let (least, most) = expected_deviation(&wanted, expected, top, min_length);
         assert!((least - 1e-12..=most + 1e-12).contains(&value), "seed {seed}: {least} {value} {most}");
     }
-    counts.clear += usize::from(is_clear(&expected, top, 1));
-    counts.clear_of_two += usize::from(is_clear(&expected, top, 2));
+    counts.clear += usize::from(is_clear(expected, top, 1));
+    counts.clear_of_two += usize::from(is_clear(expected, top, 2));
     // A tie that rounding errors hide is not always granted; nothing else may differ.
     let worst = expected.get(top - 1).map_or(0.0, |(support, _)| *support);
     let above = |least: f64| {
         let suffices = |support: f64| support > 0.0 && support >= least;
-        lost(&best(&wanted, top, 1), |terms| suffices(expectation(&model, terms)))
+        lost(&best(&wanted, top, 1), |terms| suffices(expectation(model, terms)))
     };
     let (least, most) = (above(worst - EPSILON), above(worst + EPSILON).min(found.all));
     let value = found.generous;
     assert!((least - 1e-12..=most + 1e-12).contains(&value), "seed {seed}: {least} {value} {most}");
     counts.generous += usize::from(same(value, least));
+}
 
-    // Relative errors.
-    let supports: Vec<u32> = (0..n_terms as TermId).map(|term| support(&before, &[term])).collect();
-    let mut by_rank: Vec<TermId> = (0..n_terms as TermId).collect();
-    by_rank.sort_by_key(|&term| (Reverse(supports[term as usize]), term));
+fn check_relative_errors(slow: &Slow<'_>, counts: &mut Counts) {
+    let Slow { seed, report, options, aligned, model, before, certain, by_rank, .. } = slow;
+    let n_terms = by_rank.len();
     let firsts: Vec<usize> = [0, 100, 200, 300, 400].into_iter().filter(|first| first + 2 <= n_terms).collect();
     assert_eq!(report.relative_error.iter().map(|window| window.first).collect::<Vec<_>>(), firsts, "seed {seed}");
     let in_windows: Vec<TermId> =
         firsts.iter().flat_map(|&first| by_rank.iter().skip(first).take(20)).copied().collect();
-    let selection = Selection::new(&model, &in_windows);
-    drawn.extend((1..n_reconstructions).map(|nth| records_of(&reconstruct_terms(&selection, sampling.seed, nth))));
-    let uniform = Model::new(&aligned).unwrap().with_multiplicity(Multiplicity::Uniform);
+    let selection = Selection::new(model, &in_windows);
+    let others = (1..options.reconstructions).map(|nth| records_of(&reconstruct_terms(&selection, options.seed, nth)));
+    let drawn: Vec<Records> = std::iter::once(slow.drawn.clone()).chain(others).collect();
+    let uniform = Model::new(aligned).unwrap().with_multiplicity(Multiplicity::Uniform);
     for window in &report.relative_error {
         let terms = &by_rank[window.first..n_terms.min(window.first + 20)];
         assert_eq!(window.terms, terms.len());
@@ -436,7 +459,7 @@ fn compare(seed: u64) -> Counts {
             .collect();
         let error = |published: &dyn Fn(&[TermId; 2]) -> f64| {
             let supports: Vec<(f64, f64)> =
-                pairs.iter().map(|pair| (f64::from(support(&before, pair)), published(pair))).collect();
+                pairs.iter().map(|pair| (f64::from(support(before, pair)), published(pair))).collect();
             relative_error(&supports)
         };
         let mean = |n: u64, pair: &[TermId; 2]| {
@@ -446,25 +469,26 @@ fn compare(seed: u64) -> Counts {
             assert!(same_error(found, &slow), "seed {seed}, window {}, {name}: {found:?} {slow:?}", window.first);
         };
         check("re", &window.re, error(&|pair| mean(1, pair)));
-        check("re-a", &window.re_a, error(&|pair| f64::from(support(&certain, pair))));
-        check("re-e", &window.re_e, error(&|pair| expectation(&model, pair)));
+        check("re-a", &window.re_a, error(&|pair| f64::from(support(certain, pair))));
+        check("re-e", &window.re_e, error(&|pair| expectation(model, pair)));
         check("re-u", &window.re_u, error(&|pair| expectation(&uniform, pair)));
-        let averaged: Vec<u64> = [2, 5, 10].into_iter().filter(|&n| n <= n_reconstructions).collect();
+        let averaged: Vec<u64> = [2, 5, 10].into_iter().filter(|&n| n <= options.reconstructions).collect();
         assert_eq!(window.re_r.iter().map(|averaged| averaged.reconstructions).collect::<Vec<_>>(), averaged);
         for found in &window.re_r {
             check("re-r", &found.error, error(&|pair| mean(found.reconstructions, pair)));
         }
         counts.windows += 1;
     }
+}
 
-    // Lost terms.
-    let after: Vec<u32> = (0..n_terms as TermId).map(|term| support(&certain, &[term])).collect();
+fn check_lost_terms(slow: &Slow<'_>, counts: &mut Counts) {
+    let Slow { seed, report, aligned, certain, supports, by_rank, .. } = slow;
+    let (n_terms, k) = (by_rank.len(), aligned.header.k);
+    let after: Vec<u32> = (0..n_terms as TermId).map(|term| support(certain, &[term])).collect();
     let mut in_term_chunks = BTreeSet::new();
     term_chunks(&aligned.roots, &mut in_term_chunks);
     let counted: Vec<TermId> = (0..n_terms as TermId)
-        .filter(
-            |&term| if more_than_k { supports[term as usize] > header.k } else { supports[term as usize] >= header.k },
-        )
+        .filter(|&term| supports[term as usize] >= k + u32::from(slow.options.more_than_k))
         .collect();
     let lost = &report.terms_lost;
     assert_eq!(lost.considered, counted.len(), "seed {seed}");
@@ -478,9 +502,6 @@ fn compare(seed: u64) -> Counts {
         assert!(same(hidden, (before - after) / before) && (0.0..=1.0).contains(&hidden), "seed {seed}");
         counts.hidden += usize::from(0.0 < hidden && hidden < 1.0);
     }
-
-    check_queries(&report.queries, &before, &model, options.queries);
-    counts
 }
 
 fn check_queries(found: &QueryError, original: &Records, model: &Model<'_>, n: usize) {
@@ -580,7 +601,7 @@ fn a_release_that_lost_nothing_deviates_nowhere() {
 
     // So does what protection makes of records that are all the same.
     let original = letters("abc abc abc abc abc abc");
-    let release = disassociate(&original, &Params::new(3, 2)).unwrap().release;
+    let release = disassociate(&original, &Params::paper(3, 2)).unwrap().release;
     let report = measure(&mut InMemory::new(&release), &original, &top(1000)).unwrap();
     assert_eq!([report.top_k.tkd, report.top_k.tkd_a, report.top_k.tkd_e], [nothing; 3]);
 }
@@ -626,7 +647,7 @@ fn lost_terms_by_hand() {
 #[test]
 fn nothing_asked_nothing_found() {
     let original = letters("ab ab ab a a b");
-    let release = disassociate(&original, &Params::new(3, 2)).unwrap().release;
+    let release = disassociate(&original, &Params::paper(3, 2)).unwrap().release;
     let options = Options { top: 0, reconstructions: 0, queries: 0, ..Options::default() };
     let report = measure(&mut InMemory::new(&release), &original, &options).unwrap();
     assert_eq!([report.top_k.tkd, report.top_k.tkd_a, report.top_k.tkd_e], [deviates(0.0, 0.0, 0.0); 3]);
@@ -640,7 +661,7 @@ fn nothing_asked_nothing_found() {
 fn another_original_is_refused_without_its_terms() {
     let zoo = |records: &[&str]| Dataset::from_texts(records.iter().map(|record| record.split(' ')));
     let records = ["zebra gnu", "zebra gnu", "zebra gnu", "zebra", "gnu", "zebra"];
-    let release = disassociate(&zoo(&records), &Params::new(3, 2)).unwrap().release;
+    let release = disassociate(&zoo(&records), &Params::paper(3, 2)).unwrap().release;
     let refused = |original: &Dataset| {
         let error = measure(&mut InMemory::new(&release), original, &Options::default()).unwrap_err();
         format!("{error} {}", error.hint().unwrap())
@@ -664,7 +685,7 @@ fn the_same_report_for_any_number_of_threads() {
     let params =
         quest::Params { records: 6_000, items: 500, patterns: 100, mean_length: 4.0, ..quest::Params::vldb94() };
     let original = quest(&params).unwrap();
-    let protection = Params { max_cluster: 6, ..Params::new(3, 2) };
+    let protection = Params { max_cluster: 6, ..Params::paper(3, 2) };
     let release = disassociate(&original, &protection).unwrap().release;
     // Enough for several blocks of everything that works block by block.
     assert!(release.roots.len() > 600, "{}", release.roots.len());

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::nadimpalli2014::{AGE, GENDER, GOVERNMENT, MARITAL, SALARY, ZIPCODE, table_ii};
+use crate::nadimpalli2014::{AGE, ALL, GENDER, GOVERNMENT, MARITAL, QUASI, SALARY, SENSITIVE, ZIPCODE, table_ii};
+use crate::tables::rows::Rows;
 use disjoin::knowledge::network::hill_climb::{self, Change};
 use disjoin::knowledge::network::independence::{Decision, Degrees, Statistic, test};
 use disjoin::knowledge::network::infer::{MAX_CELLS, posterior};
@@ -29,10 +30,6 @@ fn ics_of(columns: &[usize], max_cardinality: usize) -> Vec<Vec<usize>> {
     let network = ics::learn(&coded(columns), &options).unwrap().network;
     (0..columns.len()).map(|node| network.parents(node).iter().map(|&parent| columns[parent]).collect()).collect()
 }
-
-const QUASI: [usize; 3] = [AGE, ZIPCODE, GENDER];
-const SENSITIVE: [usize; 3] = [GOVERNMENT, MARITAL, SALARY];
-const ALL: [usize; 6] = [AGE, GENDER, ZIPCODE, GOVERNMENT, MARITAL, SALARY];
 
 #[test]
 fn figures_2_to_4_of_nadimpalli() {
@@ -145,68 +142,13 @@ fn table_viii_of_nadimpalli() {
 
 // ---------------------------------------------------------------- slow counterparts
 
-/// Columns of random codes, some depending on others before.
-struct Rows {
-    columns: Vec<Vec<u32>>,
-    sizes: Vec<u32>,
-}
-
 impl Rows {
-    fn random(seed: u64, max_columns: usize, max_rows: usize, max_size: u32) -> Rows {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (n, n_rows) = (rng.random_range(2..=max_columns), rng.random_range(1..=max_rows));
-        let sizes = (0..n).map(|_| rng.random_range(1..=max_size)).collect();
-        Rows::draw(rng, n_rows, sizes)
-    }
-
     /// So many rows and columns that there is something to find, and some of it contradicts itself.
     fn dependent(seed: u64, max_columns: usize, max_rows: usize, max_size: u32) -> Rows {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (n, n_rows) = (rng.random_range(4..=max_columns), rng.random_range(max_rows / 3..=max_rows));
         let sizes = (0..n).map(|_| rng.random_range(2..=max_size)).collect();
         Rows::draw(rng, n_rows, sizes)
-    }
-
-    fn draw(mut rng: ChaCha8Rng, n_rows: usize, sizes: Vec<u32>) -> Rows {
-        let mut columns: Vec<Vec<u32>> = Vec::new();
-        for (node, &size) in sizes.iter().enumerate() {
-            let like: Vec<usize> = (0..node).filter(|_| rng.random_bool(0.4)).collect();
-            let noise = rng.random_range(0.1..1.0);
-            let code = |row: usize| {
-                let from: u32 = like.iter().map(|&other| columns[other][row]).sum();
-                if rng.random_bool(noise) { rng.random_range(0..size) } else { from % size }
-            };
-            let column = (0..n_rows).map(code).collect();
-            columns.push(column);
-        }
-        Rows { columns, sizes }
-    }
-
-    fn coded(&self) -> Coded {
-        Coded::new(&self.columns.iter().map(Vec::as_slice).collect::<Vec<_>>(), &self.sizes).unwrap()
-    }
-
-    fn n(&self) -> usize {
-        self.columns[0].len()
-    }
-
-    /// How many rows have these codes.
-    fn times(&self, codes: &[(usize, u32)]) -> f64 {
-        let fits = |row: &usize| codes.iter().all(|&(column, code)| self.columns[column][*row] == code);
-        (0..self.n()).filter(fits).count() as f64
-    }
-
-    /// All configurations of some columns.
-    fn configurations(&self, columns: &[usize]) -> Vec<Vec<(usize, u32)>> {
-        let mut all = vec![Vec::new()];
-        for &column in columns {
-            let longer = |start: &Vec<(usize, u32)>| {
-                let start = start.clone();
-                (0..self.sizes[column]).map(move |code| start.iter().copied().chain([(column, code)]).collect())
-            };
-            all = all.iter().flat_map(longer).collect();
-        }
-        all
     }
 
     fn score(&self, score: Score, child: usize, parents: &[usize]) -> f64 {
@@ -363,8 +305,40 @@ fn p_values_of_independent_columns_are_uniform() {
 // ---------------------------------------------------------------- ICS as printed
 
 /// The steps of the specification, one after the other, without any cleverness.
-#[allow(clippy::needless_range_loop)]
 fn ics_as_printed(rows: &Rows, score: Score, max_cardinality: usize) -> (Vec<(usize, usize)>, Vec<Vec<usize>>) {
+    let n = rows.columns.len();
+    let (edge, separator) = skeleton_as_printed(rows, score, max_cardinality);
+    let mut directed = Directed { edge: &edge, arrow: vec![vec![false; n]; n], log: Vec::new() };
+    directed.join_without_separator(&separator);
+    loop {
+        let before = directed.log.len();
+        (1..=4).for_each(|rule| directed.apply(rule));
+        if directed.log.len() > before {
+            continue;
+        }
+        let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
+        match all.into_iter().find(|&(a, b)| directed.is_open(a, b)) {
+            Some((a, b)) => directed.add(a, b),
+            None => break,
+        }
+    }
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (from, to) in directed.log {
+        let mut longer = parents.clone();
+        longer[to].push(from);
+        longer[to].sort_unstable();
+        if is_acyclic(&longer) {
+            parents = longer;
+        }
+    }
+    let skeleton = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).filter(|&(a, b)| edge[a][b]).collect();
+    (skeleton, parents)
+}
+
+type Matrix<T> = Vec<Vec<T>>;
+
+/// Edges, and what separates two nodes that have none.
+fn skeleton_as_printed(rows: &Rows, score: Score, max_cardinality: usize) -> (Matrix<bool>, Matrix<BTreeSet<usize>>) {
     let n = rows.columns.len();
     let mut edge = vec![vec![true; n]; n];
     (0..n).for_each(|i| edge[i][i] = false);
@@ -395,85 +369,73 @@ fn ics_as_printed(rows: &Rows, score: Score, max_cardinality: usize) -> (Vec<(us
             }
         }
     }
-    let mut arrow = vec![vec![false; n]; n];
-    let mut log: Vec<(usize, usize)> = Vec::new();
-    let open = |arrow: &Vec<Vec<bool>>, a: usize, b: usize| edge[a][b] && !arrow[a][b] && !arrow[b][a];
-    let add = |arrow: &mut Vec<Vec<bool>>, log: &mut Vec<(usize, usize)>, a: usize, b: usize| {
-        if !arrow[a][b] {
-            arrow[a][b] = true;
-            log.push((a, b));
+    (edge, separator)
+}
+
+/// Edges on the way to arrows, in the order in which they got them.
+struct Directed<'a> {
+    edge: &'a Matrix<bool>,
+    arrow: Matrix<bool>,
+    log: Vec<(usize, usize)>,
+}
+
+impl Directed<'_> {
+    fn is_open(&self, a: usize, b: usize) -> bool {
+        self.edge[a][b] && !self.arrow[a][b] && !self.arrow[b][a]
+    }
+
+    fn add(&mut self, a: usize, b: usize) {
+        if !self.arrow[a][b] {
+            self.arrow[a][b] = true;
+            self.log.push((a, b));
         }
-    };
-    for a in 0..n {
-        for b in a + 1..n {
-            for c in 0..n {
-                if !edge[a][b] && edge[a][c] && edge[b][c] && !separator[a][b].contains(&c) {
-                    add(&mut arrow, &mut log, a, c);
-                    add(&mut arrow, &mut log, b, c);
+    }
+
+    fn join_without_separator(&mut self, separator: &Matrix<BTreeSet<usize>>) {
+        let (edge, n) = (self.edge, self.edge.len());
+        for a in 0..n {
+            for b in a + 1..n {
+                for c in 0..n {
+                    if !edge[a][b] && edge[a][c] && edge[b][c] && !separator[a][b].contains(&c) {
+                        self.add(a, c);
+                        self.add(b, c);
+                    }
                 }
             }
         }
     }
-    loop {
-        let before = log.len();
-        for rule in 1..=4 {
-            for i in 0..n {
-                for j in 0..n {
-                    for k in 0..n {
-                        if i == j || j == k || i == k {
-                            continue;
+
+    fn apply(&mut self, rule: u32) {
+        let n = self.edge.len();
+        for i in 0..n {
+            for j in 0..n {
+                for k in 0..n {
+                    if i == j || j == k || i == k {
+                        continue;
+                    }
+                    if rule == 1 && self.arrow[i][j] && self.is_open(j, k) && !self.edge[i][k] {
+                        self.add(j, k);
+                    }
+                    if rule == 2 && self.arrow[i][j] && self.arrow[j][k] && self.is_open(i, k) {
+                        self.add(i, k);
+                    }
+                    for m in (0..n).filter(|&m| m != i && m != j && m != k) {
+                        let joins = |a: usize, b: usize| self.is_open(a, b);
+                        let meet = self.arrow[i][j] && self.arrow[k][j] && !self.edge[i][k];
+                        if rule == 3 && meet && joins(m, i) && joins(m, j) && joins(m, k) {
+                            self.add(m, j);
                         }
-                        if rule == 1 && arrow[i][j] && open(&arrow, j, k) && !edge[i][k] {
-                            add(&mut arrow, &mut log, j, k);
-                        }
-                        if rule == 2 && arrow[i][j] && arrow[j][k] && open(&arrow, i, k) {
-                            add(&mut arrow, &mut log, i, k);
-                        }
-                        for m in 0..n {
-                            if m == i || m == j || m == k {
-                                continue;
-                            }
-                            let joins = |a: usize| open(&arrow, m, a);
-                            if rule == 3
-                                && arrow[i][j]
-                                && arrow[k][j]
-                                && !edge[i][k]
-                                && joins(i)
-                                && joins(j)
-                                && joins(k)
-                            {
-                                add(&mut arrow, &mut log, m, j);
-                            }
-                            let joins = |a: usize, b: usize| open(&arrow, a, b);
-                            if rule == 4 && arrow[j][i] && joins(k, j) && joins(k, i) && joins(m, i) && joins(m, k) {
-                                add(&mut arrow, &mut log, i, m);
-                                add(&mut arrow, &mut log, k, m);
-                            }
+                        let joins = |a: usize, b: usize| self.is_open(a, b);
+                        let around = joins(k, j) && joins(k, i) && joins(m, i) && joins(m, k);
+                        if rule == 4 && self.arrow[j][i] && around {
+                            self.add(i, m);
+                            self.add(k, m);
                         }
                     }
                 }
             }
         }
-        if log.len() > before {
-            continue;
-        }
-        let all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
-        match all.into_iter().find(|&(a, b)| open(&arrow, a, b)) {
-            Some((a, b)) => add(&mut arrow, &mut log, a, b),
-            None => break,
-        }
     }
-    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); n];
-    for (from, to) in log {
-        let mut longer = parents.clone();
-        longer[to].push(from);
-        longer[to].sort_unstable();
-        if is_acyclic(&longer) {
-            parents = longer;
-        }
-    }
-    let skeleton = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).filter(|&(a, b)| edge[a][b]).collect();
-    (skeleton, parents)
 }
 
 /// Nodes without parents are taken away until none is left, or none goes.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::tables::bytes_of;
 use disjoin::attack::knowledge_breach::{GroupView, fitted, knowledge_breach};
 use disjoin::attack::network_breach::{Law, Source, exact, network_breach, of_release, outside, probability};
 use disjoin::data::Partition;
@@ -11,7 +12,6 @@ use disjoin::knowledge::network::{Cpt, Fitted};
 use disjoin::protect::break_merge::break_merge;
 use disjoin::release::privacy_models::Criterion;
 use disjoin::release::split::{SplitClaim, SplitTables};
-use disjoin::run::split::bytes_of;
 use disjoin::verify::parse_split;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -146,7 +146,7 @@ fn split(table: &Table) -> SplitTables {
     (0..table.n_rows() as u32 / 4).for_each(|group| groups.push(&(4 * group..4 * group + 4).collect::<Vec<_>>()));
     let split = break_merge(table, &groups).unwrap();
     let claim = SplitClaim::new(&split, "break-merge", &[Criterion::KAnonymity { k: 4 }]);
-    parse_split(&claim, "", &bytes_of(&split).unwrap()).unwrap()
+    parse_split(&claim, "", &bytes_of(&split)).unwrap()
 }
 
 /// Who knows from others that the columns go together guesses better; the release by itself does not tell that.

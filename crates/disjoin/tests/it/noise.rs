@@ -1,6 +1,7 @@
 //! Differential privacy, held against what is claimed: neighbours are told apart no better than epsilon allows, releases with half the
 //! noise are caught, and forged ones refuted.
 
+use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::protect::noise::diffpart::{self, diffpart};
 use disjoin::protect::noise::privbasis::{self, privbasis};
@@ -118,7 +119,7 @@ fn diffpart_keeps_its_epsilon_and_half_the_noise_does_not() {
                 };
                 let (with, without) = (&with, &without);
                 move |added: bool, source: &mut Source| {
-                    let made = diffpart(if added { with } else { without }, &params, source).unwrap();
+                    let made = diffpart(if added { with } else { without }, &params, source, &Unobserved).unwrap();
                     vec![count(&made, new), count(&made, &["a"])]
                 }
             };
@@ -147,7 +148,7 @@ fn privbasis_keeps_its_epsilon_and_half_the_noise_does_not() {
                 };
                 let (with, without) = (&with, &without);
                 move |added: bool, source: &mut Source| {
-                    let made = privbasis(if added { with } else { without }, &params, source).unwrap();
+                    let made = privbasis(if added { with } else { without }, &params, source, &Unobserved).unwrap();
                     let (a, both) = (count(&made, &["a"]), count(&made, &["a", "b"]));
                     vec![a - both, both, a]
                 }
@@ -175,9 +176,11 @@ fn releases() -> Vec<Made> {
     let mut made = Vec::new();
     for known in &all {
         let params = diffpart::Params { fan_out: 6, ..diffpart::Params::new(amount("60")) };
-        made.push(diffpart(known, &params, &mut source).unwrap());
+        made.push(diffpart(known, &params, &mut source, &Unobserved).unwrap());
         for delta in [None, Some(amount("1e-6"))] {
-            made.push(privbasis(known, &privbasis::Params::new(amount("2"), delta, 20), &mut source).unwrap());
+            made.push(
+                privbasis(known, &privbasis::Params::new(amount("2"), delta, 20), &mut source, &Unobserved).unwrap(),
+            );
         }
     }
     for made in &mut made {
@@ -230,80 +233,93 @@ fn releases_hold_and_tell_no_more_than_they_may() {
     // Noise from a seed is no promise, and the claim says so.
     let data = Dataset::from_texts([["x"]]);
     let params = privbasis::Params::new(amount("1"), None, 1);
-    let made = privbasis(&Known::occurring(&data), &params, &mut Source::demonstration(1)).unwrap();
+    let made = privbasis(&Known::occurring(&data), &params, &mut Source::demonstration(1), &Unobserved).unwrap();
     assert!(made.claim.demonstration && made.claim.promised.contains("demonstration"));
     write(&made, folder.path());
     let verdict = verify_noisy(&open_noisy(folder.path()).unwrap());
     assert!(!verdict.holds && verdict.violations == 0);
-    let secure = privbasis(&Known::occurring(&data), &params, &mut Source::secure().unwrap()).unwrap();
+    let secure = privbasis(&Known::occurring(&data), &params, &mut Source::secure().unwrap(), &Unobserved).unwrap();
     assert!(!secure.claim.demonstration);
+}
+
+/// The rules that a release in a folder breaks.
+fn judged(folder: &std::path::Path, claim: &str, data: &str) -> disjoin::Result<Vec<NoisyRule>> {
+    std::fs::write(folder.join("claim.json"), claim).unwrap();
+    std::fs::write(folder.join(DATA), data).unwrap();
+    let verdict = open_noisy(folder).map(|files| verify_noisy(&files));
+    verdict.map(|verdict| verdict.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>())
+}
+
+/// Claims that say something else than what was done, with the rule that each breaks.
+fn forged_claims(made: &Made, claim: &str) -> Vec<(String, NoisyRule)> {
+    let epsilon = format!("\"epsilon\": \"{}\"", made.claim.epsilon);
+    let last = made.claim.ledger.last().unwrap();
+    let cost = format!("\"cost\": \"{}\"", last.cost);
+    let mut forged = vec![
+        // Less is claimed than was spent.
+        (claim.replace(&epsilon, "\"epsilon\": \"0.1\""), NoisyRule::Sum),
+        (claim.replace(&epsilon, "\"epsilon\": \"0\""), NoisyRule::Sum),
+        (claim.replace(&cost, "\"cost\": \"0.001\""), NoisyRule::Costs),
+        (claim.replace("add or remove one record", "nobody"), NoisyRule::Claim),
+        // The number of records is not covered.
+        (claim.replacen('{', "{\"records\": 400,", 1), NoisyRule::Nothing),
+        (claim.replacen("\"step\"", "\"exact\": 17, \"step\"", 1), NoisyRule::Nothing),
+        (claim.replacen("\"parameters\": {", "\"parameters\": {\"n\": 400,", 1), NoisyRule::Nothing),
+        (claim.replace(&format!("\"{}\"", made.claim.method), "\"exact\""), NoisyRule::Steps),
+        (claim.replace("Differential privacy", "Perfect privacy"), NoisyRule::Claim),
+    ];
+    if made.release.kind == Rows::Itemsets {
+        forged.push((claim.replacen("\"step\": \"items\"", "\"step\": \"something\"", 1), NoisyRule::Steps));
+        let entry = made.claim.ledger.len() - 2;
+        let mut less = made.claim.clone();
+        // An entry is left out, and what it cost is called unspent.
+        less.unspent = less.unspent.plus(less.ledger.remove(entry).cost).unwrap();
+        forged.push((less.to_json().unwrap(), NoisyRule::Steps));
+        forged.push((claim.replacen("\"range\": \"", "\"range\": \"3", 1), NoisyRule::Costs));
+    }
+    if claim.contains("concentrated") {
+        forged.push((claim.replacen("\"rho\": \"0.", "\"rho\": \"0.9", 1), NoisyRule::Sum));
+        forged.push((claim.replacen("\"delta\": \"0.000001\"", "\"delta\": \"0\"", 1), NoisyRule::Sum));
+        forged.push((claim.replacen("\"variance\": ", "\"variance\": 9", 1), NoisyRule::Costs));
+    }
+    forged
+}
+
+/// Data whose rows cannot be those of the claim.
+fn forged_rows(made: &Made, data: &str) -> Vec<String> {
+    let lines: Vec<&str> = data.lines().collect();
+    let other = match made.release.kind {
+        Rows::Records => data.replace("records", "itemsets"),
+        Rows::Itemsets => data.replace("itemsets", "records"),
+    };
+    let mut forged = vec![
+        [lines[0], lines[2], lines[1]].join("\n"),
+        [lines[0], lines[1], lines[1]].join("\n"),
+        format!("{}\n{{\"terms\":[\"item 01\"],\"count\":0}}", lines[0]),
+        format!("{}\n{{\"terms\":[],\"count\":900}}", lines[0]),
+        other,
+    ];
+    if made.release.kind == Rows::Itemsets {
+        let long = (0..20).map(|j| format!("\"item {j:02}\"")).collect::<Vec<_>>().join(",");
+        forged.push(format!("{}\n{{\"terms\":[{long}],\"count\":5}}", lines[0]));
+    }
+    forged
 }
 
 #[test]
 fn forged_releases_are_refuted() {
     let folder = tempfile::tempdir().unwrap();
-    let all = releases();
-    let judge = |claim: &str, data: &str| {
-        std::fs::write(folder.path().join("claim.json"), claim).unwrap();
-        std::fs::write(folder.path().join(DATA), data).unwrap();
-        let verdict = open_noisy(folder.path()).map(|files| verify_noisy(&files));
-        verdict.map(|verdict| verdict.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>())
-    };
-    for (i, made) in all.iter().enumerate() {
+    let judge = |claim: &str, data: &str| judged(folder.path(), claim, data);
+    for (i, made) in releases().iter().enumerate() {
         let (claim, data) = write(made, folder.path());
         assert_eq!(judge(&claim, &data).unwrap(), []);
-        let epsilon = format!("\"epsilon\": \"{}\"", made.claim.epsilon);
-        let last = made.claim.ledger.last().unwrap();
-        let cost = format!("\"cost\": \"{}\"", last.cost);
-        let mut forged = vec![
-            // Less is claimed than was spent.
-            (claim.replace(&epsilon, "\"epsilon\": \"0.1\""), NoisyRule::Sum),
-            (claim.replace(&epsilon, "\"epsilon\": \"0\""), NoisyRule::Sum),
-            (claim.replace(&cost, "\"cost\": \"0.001\""), NoisyRule::Costs),
-            (claim.replace("add or remove one record", "nobody"), NoisyRule::Claim),
-            // The number of records is not covered.
-            (claim.replacen('{', "{\"records\": 400,", 1), NoisyRule::Nothing),
-            (claim.replacen("\"step\"", "\"exact\": 17, \"step\"", 1), NoisyRule::Nothing),
-            (claim.replacen("\"parameters\": {", "\"parameters\": {\"n\": 400,", 1), NoisyRule::Nothing),
-            (claim.replace(&format!("\"{}\"", made.claim.method), "\"exact\""), NoisyRule::Steps),
-            (claim.replace("Differential privacy", "Perfect privacy"), NoisyRule::Claim),
-        ];
-        if made.release.kind == Rows::Itemsets {
-            forged.push((claim.replacen("\"step\": \"items\"", "\"step\": \"something\"", 1), NoisyRule::Steps));
-            let entry = made.claim.ledger.len() - 2;
-            let mut less = made.claim.clone();
-            // An entry is left out, and what it cost is called unspent.
-            less.unspent = less.unspent.plus(less.ledger.remove(entry).cost).unwrap();
-            forged.push((less.to_json().unwrap(), NoisyRule::Steps));
-            forged.push((claim.replacen("\"range\": \"", "\"range\": \"3", 1), NoisyRule::Costs));
-        }
-        if claim.contains("concentrated") {
-            forged.push((claim.replacen("\"rho\": \"0.", "\"rho\": \"0.9", 1), NoisyRule::Sum));
-            forged.push((claim.replacen("\"delta\": \"0.000001\"", "\"delta\": \"0\"", 1), NoisyRule::Sum));
-            forged.push((claim.replacen("\"variance\": ", "\"variance\": 9", 1), NoisyRule::Costs));
-        }
-        for (forged, rule) in forged {
+        for (forged, rule) in forged_claims(made, &claim) {
             assert_ne!(forged, claim);
             let broken = judge(&forged, &data).unwrap();
             assert!(broken.contains(&rule), "{i}: {rule:?} not in {broken:?}:\n{forged}");
         }
-        // Rows.
-        let lines: Vec<&str> = data.lines().collect();
-        let swapped = [lines[0], lines[2], lines[1]].join("\n");
-        let twice = [lines[0], lines[1], lines[1]].join("\n");
-        let zero = format!("{}\n{{\"terms\":[\"item 01\"],\"count\":0}}", lines[0]);
-        let nothing = format!("{}\n{{\"terms\":[],\"count\":900}}", lines[0]);
-        let other = match made.release.kind {
-            Rows::Records => data.replace("records", "itemsets"),
-            Rows::Itemsets => data.replace("itemsets", "records"),
-        };
-        for forged in [swapped, twice, zero, nothing, other] {
+        for forged in forged_rows(made, &data) {
             assert!(judge(&claim, &forged).unwrap().contains(&NoisyRule::Rows), "{i}: {forged}");
-        }
-        let long = (0..20).map(|j| format!("\"item {j:02}\"")).collect::<Vec<_>>().join(",");
-        if made.release.kind == Rows::Itemsets {
-            let forged = format!("{}\n{{\"terms\":[{long}],\"count\":5}}", lines[0]);
-            assert!(judge(&claim, &forged).unwrap().contains(&NoisyRule::Rows));
         }
         // A field more in the data is not even read.
         for forged in
@@ -313,7 +329,7 @@ fn forged_releases_are_refuted() {
         }
         // Items: listed and missing, not listed and there, unknown.
         let has_list = folder.path().join(UNIVERSE).exists();
-        let unknown = format!("{}\n{{\"terms\":[\"unheard of\"],\"count\":900}}", lines[0]);
+        let unknown = format!("{}\n{{\"terms\":[\"unheard of\"],\"count\":900}}", data.lines().next().unwrap());
         assert_eq!(judge(&claim, &unknown).unwrap().contains(&NoisyRule::Rows), has_list);
         if has_list {
             std::fs::remove_file(folder.path().join(UNIVERSE)).unwrap();

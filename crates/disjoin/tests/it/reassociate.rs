@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::worlds::letters::{chunk, ids, leaf, release};
+use disjoin::Unobserved;
 use disjoin::attack::reassociate::{Matching, Reassociate, co_occurrence};
 use disjoin::attack::{Attack, Finding, Findings, Knowledge, Says, View};
 use disjoin::data::{Dataset, TermId};
@@ -37,7 +38,12 @@ fn release_of(roots: Vec<Node>) -> Disassociated {
 }
 
 fn run<S: Fn(TermId, TermId) -> f64 + Sync>(release: &Disassociated, score: S, matching: Matching) -> Findings {
-    Reassociate { score, matching }.run(&View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything })
+    Reassociate { score, matching }.run(&View {
+        release,
+        cut: CutRule::Greedy,
+        knowledge: &Knowledge::Anything,
+        observer: &Unobserved,
+    })
 }
 
 /// The share of findings that are true, of those about the first `original.len()` clusters.

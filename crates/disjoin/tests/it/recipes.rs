@@ -4,18 +4,21 @@ use std::path::Path;
 
 use disjoin::attack::summary::Choice;
 use disjoin::data::Dataset;
-use disjoin::publish::Destination;
+use disjoin::observer::Observer;
 use disjoin::read::{Options, read_bytes};
-use disjoin::recipe::written::{parse, place_of, schema};
+use disjoin::recipe::resolve::in_file;
+use disjoin::recipe::written::{self, Written, parse, schema};
 use disjoin::recipe::{Answers, Recipe, read_recipe, resolve, template};
 use disjoin::release::Promise;
-use disjoin::run::run_on;
+use disjoin::report::{Attacked, Repaired, Run, SweepRow};
+use disjoin::run::open::Original;
 use disjoin::run::sweep::{Grid, id, recipes, row};
-use disjoin::{Error, Place};
+use disjoin::run::{Input, run};
+use disjoin::{Error, Place, Unobserved};
 
 fn resolved(text: &str) -> disjoin::Result<Recipe> {
     let written = parse(text, "recipe.toml")?;
-    resolve(&written, Path::new("base"), &|key| place_of(text, "recipe.toml", key))
+    resolve(&written, Path::new("base")).map_err(|error| in_file(error, text, "recipe.toml"))
 }
 
 #[test]
@@ -25,7 +28,7 @@ fn what_is_missing_has_its_default() {
     assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 10));
     assert_eq!(recipe.protect.promise, Promise::AlgorithmAware);
     assert_eq!(recipe.attack.run, Choice::ALL);
-    assert!((recipe.attack.most_likely - 0.2).abs() < 1e-12 && recipe.attack.most_certain == 0);
+    assert!((recipe.limits.reidentification_risk - 0.2).abs() < 1e-12 && recipe.limits.certain_disclosures == 0);
     assert_eq!((recipe.repair.rounds, recipe.output.folder.as_path()), (3, Path::new("base/out")));
     // Groups hold two crowds.
     assert_eq!(resolved("input.file = \"x\"\nprotect.k = 20\n").unwrap().protect.max_cluster, 40);
@@ -56,8 +59,25 @@ fn wrong_recipes_are_refused_with_key_line_and_remedy() {
         ("[protect]\nk = 5\n", 0, &["input.file", "file = \"patients.csv\""]),
         ("[input]\nfile = \"x\"\nseparator = \"secret\"\n", 3, &["input.separator", "one character", "tab"]),
         ("[input]\nfile = \"x\"\n[attack]\nrun = [\"covr\"]\n", 4, &["did you mean cover?"]),
-        ("[input]\nfile = \"x\"\n[attack]\nmost_likely = 20\n", 4, &["attack.most_likely", "0.2 for one in five"]),
+        (
+            "[input]\nfile = \"x\"\n[limits]\nreidentification_risk = 20\n",
+            4,
+            &["limits.reidentification_risk", "0.2 for one in five"],
+        ),
+        ("[input]\nfile = \"x\"\n[limits]\nterms_lost = 1.5\n", 4, &["limits.terms_lost", "out of range", "0.1"]),
+        // By their former names they stand where they were written.
+        (
+            "[input]\nfile = \"x\"\n[attack]\nmost_likely = 20\n",
+            4,
+            &["limits.reidentification_risk", "0.2 for one in five"],
+        ),
         ("[input]\nfile = \"x\"\n[measure.at_most]\nterms_lost = 1.5\n", 4, &["terms_lost", "out of range", "0.1"]),
+        (
+            "[input]\nfile = \"x\"\n[limits]\ncertain_disclosures = 0\n[attack]\nmost_certain = 5\n",
+            6,
+            &["limits.certain_disclosures", "both", "remove attack.most_certain"],
+        ),
+        ("[input]\nfile = \"x\"\n[protect]\nfanout = 3\n", 4, &["protect.fanout", "disassociation", "apriori"]),
         ("[input]\nfile = x\n", 2, &["file", "in quotes"]),
         ("[input]\nfile = \"x\"\n[output]\nformat = \"csv\"\n", 4, &["expected one of: jsonl, parquet"]),
     ];
@@ -105,9 +125,18 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
         .map(|line| if is_key(line) { format!("{}\n", &line[2..]) } else { format!("{line}\n") })
         .collect();
     let all = parse(&uncommented, "x").unwrap();
-    assert!(all.input.format.is_some() && all.measure.at_most.query_error.is_some() && all.output.format.is_some());
-    let table = resolved(&uncommented).unwrap().table.unwrap();
-    assert_eq!((table.declared.roles.len(), table.criteria.len(), table.at_most.loss), (7, 2, Some(0.3)));
+    assert!(all.input.format.is_some() && all.limits.query_error.is_some() && all.output.format.is_some());
+    assert!(all.old_keys.is_empty());
+    // What is further to the right is of other methods; sets and tables have keys of their own.
+    let rest = parse(&plain.replace("#     ", ""), "x").unwrap();
+    let of_sets = Written { table: None, ..all.clone() };
+    assert!(resolve(&of_sets, Path::new("base")).unwrap().table.is_none());
+    let limits = written::Limits { information_loss: rest.limits.information_loss, ..written::Limits::default() };
+    let of_table = Written { input: all.input.clone(), table: all.table.clone(), limits, ..Written::default() };
+    let recipe = resolve(&of_table, Path::new("base")).unwrap();
+    let table = recipe.table.unwrap();
+    assert_eq!((table.declared.roles.len(), table.criteria.len()), (7, 2));
+    assert_eq!(recipe.limits.information_loss, Some(0.3));
     let defaults = resolved(&plain).unwrap();
     assert!(defaults.table.is_none());
     assert_eq!(all.protect.max_cluster, Some(defaults.protect.max_cluster));
@@ -117,7 +146,7 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
 #[test]
 fn the_schema_knows_every_key() {
     let schema = schema().to_string();
-    for key in ["max_record_terms", "l_diversity", "most_likely", "query_error", "rounds", "folder"] {
+    for key in ["max_record_terms", "l_diversity", "reidentification_risk", "query_error", "rounds", "folder"] {
         assert!(schema.contains(&format!("\"{key}\"")), "{key}");
     }
     assert!(schema.contains("\"additionalProperties\":false"));
@@ -141,28 +170,43 @@ fn a_run_mends_what_the_attacks_break() {
     let written = "[input]\nfile = \"x.dat\"\nseparator = \",\"\n[protect]\nk = 3\npromise = \"published\"\n";
     std::fs::write(&file, written).unwrap();
     let recipe = read_recipe(&file).unwrap();
-    let destination = Destination::check(&recipe.output.folder).unwrap();
-    let mut stages = Vec::new();
+    let told = Told::default();
 
-    let tell = &mut |stage: &str| stages.push(stage.to_owned());
-    let story = run_on(&recipe, &data, intake.clone(), None, &destination, tell).unwrap();
+    let ran = run(&recipe, Input::Sets(data.clone(), intake.clone()), &told).unwrap();
 
-    assert!(story.holds && story.rounds.len() == 2, "{:?}", story.limits);
-    assert!(story.rounds[0].attacks.certain > 0 && story.rounds[1].attacks.certain == 0);
-    assert!(story.rounds[1].repaired.is_some_and(|stats| stats.terms_set_aside > 0));
-    assert_eq!(story.claim.promise, Promise::AlgorithmAware);
-    assert!(stages.iter().any(|stage| stage == "mending what the attacks broke"), "{stages:?}");
+    assert!(ran.judgement.holds && ran.rounds.len() == 2, "{:?}", ran.judgement);
+    assert!(certain(&ran, 0) > 0 && certain(&ran, 1) == 0);
+    assert!(matches!(&ran.rounds[1].repaired, Some(Repaired::Chunks(stats)) if stats.terms_set_aside > 0));
+    assert_eq!(ran.promise(), Some(Promise::AlgorithmAware));
+    let stages = told.0.into_inner().unwrap();
+    assert!(stages.iter().any(|stage| stage == "repairing what the attacks broke"), "{stages:?}");
     for file in
         ["release/report.html", "release/claim.json", "custody/report.html", "custody/report.md", "custody/report.json"]
     {
         assert!(recipe.output.folder.join(file).is_file(), "{file}");
     }
 
-    // Without rounds the attack wins, and the story says so.
+    // Without rounds the attack wins, and the run says so.
     let unmended = Recipe { repair: disjoin::recipe::Repair { rounds: 0, limit: None }, ..recipe.clone() };
-    let story = run_on(&unmended, &data, intake, None, &destination, &mut |_| {}).unwrap();
-    assert!(!story.holds && story.rounds.len() == 1);
-    assert!(story.limits.iter().any(|limit| limit.key == "attack.most_certain" && !limit.holds));
+    let ran = run(&unmended, Input::Sets(data, intake), &Unobserved).unwrap();
+    assert!(!ran.judgement.holds && ran.rounds.len() == 1);
+    assert!(ran.judgement.limits.iter().any(|limit| limit.key == "limits.certain_disclosures" && !limit.holds));
+}
+
+/// Remembers the stages.
+#[derive(Default)]
+struct Told(std::sync::Mutex<Vec<String>>);
+
+impl Observer for Told {
+    fn stage(&self, stage: &str) {
+        self.0.lock().unwrap().push(stage.to_owned());
+    }
+}
+
+/// How many statements of a round are certain.
+fn certain(ran: &Run, round: usize) -> u64 {
+    let Attacked::Disassociated { summary, .. } = &ran.rounds[round].attacked else { panic!("sets cut into chunks") };
+    summary.certain
 }
 
 #[test]
@@ -179,6 +223,75 @@ fn a_sweep_tries_every_combination_once() {
     let ids: std::collections::BTreeSet<String> = all.iter().map(|recipe| id(recipe, &intake.sha256)).collect();
     assert_eq!(ids.len(), 8);
     assert_ne!(id(&all[0], &intake.sha256), id(&all[0], "another file"));
-    let (one, again) = (row(&all[0], &data, &intake.sha256).unwrap(), row(&all[0], &data, &intake.sha256).unwrap());
-    assert_eq!(disjoin::run::sweep::Row { seconds: 0.0, ..one }, disjoin::run::sweep::Row { seconds: 0.0, ..again });
+    let (folder, sha256) = (tempfile::tempdir().unwrap(), intake.sha256.clone());
+    let data = Original::Sets { data, intake, kept: None };
+    let made = || row(&all[0], &data, &sha256, folder.path(), &Unobserved).unwrap();
+    assert_eq!(SweepRow { seconds: 0.0, ..made() }, SweepRow { seconds: 0.0, ..made() });
+    // Nothing is left of what was tried.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Recipes by the former names of keys, and the same by their names of today.
+const FORMER: [(&str, &str); 7] = [
+    (
+        "[input]\nfile = \"x\"\n[attack]\nmost_certain = 3\nmost_likely = 0.5\n",
+        "[input]\nfile = \"x\"\n[limits]\ncertain_disclosures = 3\nreidentification_risk = 0.5\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[measure]\ntop = 9\n[measure.at_most]\nitemsets_lost = 0.1\nterms_lost = 0.2\n\
+         pair_error = 0.3\nquery_error = 0.4\n",
+        "[input]\nfile = \"x\"\n[measure]\ntop = 9\n[limits]\nitemsets_lost = 0.1\nterms_lost = 0.2\n\
+         pair_error = 0.3\nquery_error = 0.4\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"apriori\"\nfanout = 3\n[attack]\nmost_beyond_blind = 0.2\n",
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"apriori\"\nfanout = 3\n[limits]\nadvantage = 0.2\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\nother = [\"b\"]\nmethod = \"mondrian\"\n\
+         most_removed = 0.2\n[table.at_most]\nloss = 0.1\nquery_error = 0.2\nprivacy_loss = 0.3\nrisks = 4.0\n",
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"mondrian\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\n\
+         insensitive = [\"b\"]\nsuppression_limit = 0.2\n[limits]\ninformation_loss = 0.1\nquery_error = 0.2\n\
+         belief_change = 0.3\ndependency_rules = 4\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\nmethod = \"mdav\"\nsplit = \"break-merge\"\n\
+         [table.at_most]\njoint_loss = 0.5\n",
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"break-merge\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\n\
+         groups_by = \"mdav\"\n[limits]\njoint_loss = 0.5\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\nmethod = \"mdav\"\n[table.hide]\nsupport = 3\n",
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"association-hiding\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\n\
+         groups_by = \"mdav\"\n[table.hide]\nsupport = 3\n",
+    ),
+    (
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"disassociation\"\n[table]\nquasi = [\"a\"]\nmethod = \"mdav\"\n",
+        "[input]\nfile = \"x\"\n[protect]\nmethod = \"mdav\"\n[table]\nquasi = [\"a\"]\n",
+    ),
+];
+
+#[test]
+fn keys_by_their_former_names_mean_the_same_and_are_told() {
+    let mut seen = std::collections::BTreeSet::new();
+    for (former, today) in FORMER {
+        let (written, recipe) = (parse(former, "recipe.toml").unwrap(), resolved(former).unwrap());
+        let expected = resolved(today).unwrap();
+        assert!(expected.notes.is_empty() && parse(today, "recipe.toml").unwrap().old_keys.is_empty(), "{today}");
+        assert_eq!(recipe.notes.len(), written.old_keys.len(), "{former}");
+        for ((old, now), note) in written.old_keys.iter().zip(&recipe.notes) {
+            assert!(note.contains(old) && note.contains(now), "{note}");
+            seen.insert(*old);
+        }
+        assert_eq!(Recipe { notes: Vec::new(), ..recipe }, expected, "{former}");
+    }
+    assert_eq!(seen.len(), 16, "{seen:?}");
+}
+
+/// Rules were hidden by `[table.hide]` alone.
+#[test]
+fn a_table_whose_rules_are_hidden_needs_no_former_method() {
+    let text = "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\n[table.hide]\nsupport = 3\n";
+    let recipe = resolved(text).unwrap();
+    assert_eq!(recipe.table.unwrap().hide.unwrap().support, 3);
 }

@@ -3,21 +3,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disjoin::Error;
 use disjoin::data::{Dataset, Hierarchy, Recoding as Groups, TermId};
 use disjoin::inspect::Mining;
 use disjoin::measure::{RecodedOptions, RecodedReport, measure_recoded};
 use disjoin::protect::recoding::{LocalParams, lra};
-use disjoin::publish::{Destination, KeptRecoded, RecodedPackage};
+use disjoin::publish::Kept;
 use disjoin::read;
+use disjoin::recipe::read_recipe;
 use disjoin::recipe::recoding::{Method, Recoding};
 use disjoin::reconstruct::{Spread, top_spread};
+use disjoin::release::Form;
 use disjoin::release::recoded::utility_loss::of_recoding;
 use disjoin::release::recoded::{
-    Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
+    Block, Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
-use disjoin::run::recoded::{MadeRecoded, protect_recoded};
+use disjoin::run::forms::recoded::{Recodings, make};
+use disjoin::run::{Input, protect};
 use disjoin::verify::{RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded};
+use disjoin::{Error, Unobserved};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -48,7 +51,7 @@ fn text(release: &Recoded) -> String {
 
 /// The verdict about what is read back, as any reader would.
 fn judged(claim: &RecodedClaim, release: &Recoded, truth: Option<RecodedTruth<'_>>) -> RecodedVerdict {
-    verify_recoded(claim, &parse_recoded(text(release).as_bytes(), "x").unwrap(), truth)
+    verify_recoded(claim, &parse_recoded(text(release).as_bytes(), "x").unwrap(), truth, &Unobserved)
 }
 
 /// A policy in files beside each other; the folder must outlive them.
@@ -119,8 +122,8 @@ fn every_method_is_proved_with_and_without_its_original() {
 }
 
 /// What was made; none where fewer than k records cannot hide anybody.
-fn protected(asked: &Recoding, data: &Dataset) -> Option<MadeRecoded> {
-    match protect_recoded(asked, data, &mut |_| {}) {
+fn protected(asked: &Recoding, data: &Dataset) -> Option<Recodings> {
+    match make(asked, data, &Unobserved) {
         Ok(made) => Some(made),
         Err(Error::Infeasible { .. }) if asked.method.has_hierarchy() => {
             assert!(data.records.len() < asked.k as usize);
@@ -250,16 +253,28 @@ fn violated(verdict: &RecodedVerdict) -> Vec<RecodedRule> {
     verdict.checks.iter().filter(|check| check.violated > 0).map(|check| check.rule).collect()
 }
 
-#[test]
-fn every_rule_is_broken_once() {
-    let (data, release, line_of) = example();
+/// What holds of the example.
+fn good_claim(release: &Recoded) -> RecodedClaim {
     let privacy = vec![vec!["asthma".to_owned(), "flu".to_owned()]];
     let constraints = Promised::Constraints { privacy, subsets: true, withheld: 1 };
     let utility = Some(vec![vec!["asthma".to_owned(), "gout".to_owned()]]);
-    let good = RecodedClaim::new(&release, "coat", 3, constraints, Suppression::Terms, utility);
+    RecodedClaim::new(release, "coat", 3, constraints, Suppression::Terms, utility)
+}
+
+/// A claim with something else in it.
+fn changed(claim: &RecodedClaim, change: impl FnOnce(&mut RecodedClaim)) -> RecodedClaim {
+    let mut claim = claim.clone();
+    change(&mut claim);
+    claim
+}
+
+#[test]
+fn every_rule_of_claims_is_broken_once() {
+    let (data, release, line_of) = example();
+    let good = good_claim(&release);
     let truth = RecodedTruth { original: &data, line_of: Some(&line_of) };
     assert!(judged(&good, &release, Some(truth)).holds);
-    let km = RecodedClaim { promise: Promised::Km { m: 2 }, ..good.clone() };
+    let km = changed(&good, |claim| claim.promise = Promised::Km { m: 2 });
     assert!(judged(&km, &release, Some(truth)).holds);
     assert_eq!(
         text(&release).lines().skip(1).collect::<Vec<_>>(),
@@ -278,31 +293,36 @@ fn every_rule_is_broken_once() {
     };
     let many: Vec<String> = (0..40).map(|at| at.to_string()).collect();
     let claims: [(RecodedClaim, &[RecodedRule]); 9] = [
-        (RecodedClaim { k: 1, ..good.clone() }, &[RecodedRule::Promise]),
-        (RecodedClaim { promise: Promised::Km { m: 0 }, ..good.clone() }, &[RecodedRule::Promise]),
-        (RecodedClaim { promise: none(), ..good.clone() }, &[RecodedRule::Promise]),
-        (RecodedClaim { promise: strange(&[]), ..good.clone() }, &[RecodedRule::Promise]),
-        (RecodedClaim { records: 7, ..good.clone() }, &[RecodedRule::Records]),
-        (RecodedClaim { k: 4, ..km.clone() }, &[RecodedRule::Anonymity]),
-        (RecodedClaim { k: 4, ..good.clone() }, &[RecodedRule::Constraints]),
+        (changed(&good, |claim| claim.k = 1), &[RecodedRule::Promise]),
+        (changed(&good, |claim| claim.promise = Promised::Km { m: 0 }), &[RecodedRule::Promise]),
+        (changed(&good, |claim| claim.promise = none()), &[RecodedRule::Promise]),
+        (changed(&good, |claim| claim.promise = strange(&[])), &[RecodedRule::Promise]),
+        (changed(&good, |claim| claim.records = 7), &[RecodedRule::Records]),
+        (changed(&km, |claim| claim.k = 4), &[RecodedRule::Anonymity]),
+        (changed(&good, |claim| claim.k = 4), &[RecodedRule::Constraints]),
         (
-            RecodedClaim { utility: Some(vec![vec!["asthma".into(), "flu".into()]]), ..good.clone() },
+            changed(&good, |claim| claim.utility = Some(vec![vec!["asthma".into(), "flu".into()]])),
             &[RecodedRule::Utility],
         ),
-        (RecodedClaim { blocks: 2, ..good.clone() }, &[RecodedRule::Records]),
+        (changed(&good, |claim| claim.blocks = 2), &[RecodedRule::Records]),
     ];
     for (claim, rules) in claims {
         assert_eq!(violated(&judged(&claim, &release, None)), rules, "{claim:?}");
     }
     // Terms that are not published are in no record; forty that are would have too many parts.
-    assert!(judged(&RecodedClaim { promise: strange(&["hiv"]), ..good.clone() }, &release, None).holds);
+    assert!(judged(&changed(&good, |claim| claim.promise = strange(&["hiv"])), &release, None).holds);
     let broad = Dataset::from_texts([many.clone(), many.clone(), many.clone()]);
     let draft = Draft::of_recoding(&broad.records, 0..3, &Groups::identity(40), Vec::new());
     let (wide, _) = Recoded::of_drafts(&broad.dictionary, vec![draft]).unwrap();
     let promise = Promised::Constraints { privacy: vec![many], subsets: true, withheld: 0 };
     let claim = RecodedClaim::new(&wide, "coat", 2, promise, Suppression::None, None);
     assert_eq!(violated(&judged(&claim, &wide, None)), [RecodedRule::Constraints]);
+}
 
+#[test]
+fn every_rule_of_releases_is_broken_once() {
+    let (data, release, line_of) = example();
+    let good = good_claim(&release);
     let forged = |from: &str, to: &str| {
         let text = text(&release);
         assert!(text.contains(from), "{from}");
@@ -338,16 +358,16 @@ fn every_rule_is_broken_once() {
         ),
     ];
     for (release, rules) in &releases {
-        assert_eq!(violated(&verify_recoded(&good, release, None)), *rules, "{}", text(release));
+        assert_eq!(violated(&verify_recoded(&good, release, None, &Unobserved)), *rules, "{}", text(release));
     }
-    let whole = RecodedClaim { suppression: Suppression::None, ..good.clone() };
+    let whole = changed(&good, |claim| claim.suppression = Suppression::None);
     let empty = forged("{\"items\":[1],\"count\":1}", "{\"items\":[],\"count\":1}");
-    assert_eq!(violated(&verify_recoded(&whole, &empty, None)), [RecodedRule::Empty]);
-    assert!(verify_recoded(&good, &empty, None).holds);
+    assert_eq!(violated(&verify_recoded(&whole, &empty, None, &Unobserved)), [RecodedRule::Empty]);
+    assert!(verify_recoded(&good, &empty, None, &Unobserved).holds);
 
     // With the original.
     let against = |claim: &RecodedClaim, release: &Recoded, line_of| {
-        violated(&verify_recoded(claim, release, Some(RecodedTruth { original: &data, line_of })))
+        violated(&verify_recoded(claim, release, Some(RecodedTruth { original: &data, line_of }), &Unobserved))
     };
     let whole_rules = [RecodedRule::OriginalTerms, RecodedRule::Conservation];
     assert_eq!(against(&whole, &release, None), whole_rules);
@@ -360,7 +380,7 @@ fn lies_about_the_original_are_found() {
     let claim = RecodedClaim::new(&release, "x", 2, Promised::Km { m: 1 }, Suppression::Terms, None);
     let against = |claim: &RecodedClaim, text: &str, line_of: Option<&[u32]>| {
         let release = parse_recoded(text.as_bytes(), "x").unwrap();
-        violated(&verify_recoded(claim, &release, Some(RecodedTruth { original: &data, line_of })))
+        violated(&verify_recoded(claim, &release, Some(RecodedTruth { original: &data, line_of }), &Unobserved))
     };
     let good = text(&release);
     assert!(against(&claim, &good, None).is_empty() && against(&claim, &good, Some(&line_of)).is_empty());
@@ -374,7 +394,7 @@ fn lies_about_the_original_are_found() {
     assert_eq!(against(&claim, &bad, Some(&line_of)), [RecodedRule::CustodyMap]);
     let strange = good.replace("flu", "influenza");
     assert_eq!(against(&claim, &strange, None), [RecodedRule::OriginalTerms]);
-    let fewer = RecodedClaim { records: 5, ..claim.clone() };
+    let fewer = changed(&claim, |claim| claim.records = 5);
     let five = good.replace("\"records\":6", "\"records\":5").replace("[1,2],\"count\":3", "[1,2],\"count\":2");
     assert_eq!(against(&fewer, &five, None), [RecodedRule::OriginalRecords]);
     // A map that sends people to lines that do not show them.
@@ -384,7 +404,9 @@ fn lies_about_the_original_are_found() {
     assert_eq!(against(&claim, &good, Some(&line_of[1..])), [RecodedRule::CustodyMap]);
     assert_eq!(against(&claim, &good, Some(&[9; 6])), [RecodedRule::CustodyMap]);
     // Records may lose terms where it is said, but gain none.
-    let partly = RecodedClaim { suppression: Suppression::Occurrences, promise: Promised::Km { m: 1 }, ..claim };
+    let partly = changed(&claim, |claim| {
+        (claim.suppression, claim.promise) = (Suppression::Occurrences, Promised::Km { m: 1 });
+    });
     assert!(against(&partly, &good, Some(&line_of)).is_empty());
     let gained =
         good.replace("{\"items\":[1],\"count\":1}\n{\"items\":[1,2],\"count\":3}", "{\"items\":[1,2],\"count\":4}");
@@ -392,8 +414,9 @@ fn lies_about_the_original_are_found() {
     assert_eq!(against(&partly, &gained, Some(&moved)), [RecodedRule::Conservation]);
 }
 
-fn published(made: &MadeRecoded, data: &Dataset, hierarchy: Option<&Hierarchy>, top: usize) -> RecodedReport {
-    let options = RecodedOptions { top, queries: 40, seed: 5, hierarchy, line_of: Some(&made.line_of) };
+fn published(made: &Recodings, data: &Dataset, hierarchy: Option<&Hierarchy>, top: usize) -> RecodedReport {
+    let options =
+        RecodedOptions { top, queries: 40, seed: 5, hierarchy, line_of: Some(&made.line_of), observer: &Unobserved };
     measure_recoded(&made.claim, &made.release, data, &options).unwrap()
 }
 
@@ -424,7 +447,6 @@ fn lost(truth: &BTreeSet<Vec<u32>>, found: &BTreeSet<Vec<u32>>) -> f64 {
 fn measures_are_those_of_slow_ones() {
     let mut rng = ChaCha8Rng::seed_from_u64(33);
     let folder = tempfile::tempdir().unwrap();
-    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
     for _ in 0..60 {
         let records = random_records(&mut rng, 6, 30);
         let data = Dataset::from_texts(&records);
@@ -442,90 +464,104 @@ fn measures_are_those_of_slow_ones() {
             let report = published(&made, &data, Some(&hierarchy), 12);
             let release = made.release.clone().in_terms_of(data.dictionary.clone());
             let block = &release.blocks[0];
-            // The groups that each record of the original shows.
-            let shown: Vec<Vec<&Vec<TermId>>> = made
+            let shown: Vec<Shown<'_>> = made
                 .line_of
                 .iter()
                 .map(|&line| block.bag.items(line as usize).iter().map(|&item| &block.groups[item as usize]).collect())
                 .collect();
-            let (mut kept, mut wide, mut gone, mut ncp) = (0, 0, 0, 0.0);
-            for (record, shown) in data.records.iter().zip(&shown) {
-                for term in record {
-                    match shown.iter().find(|group| group.contains(term)) {
-                        Some(group) if group.len() == 1 => kept += 1,
-                        Some(group) => {
-                            wide += 1;
-                            ncp += group.len() as f64 / data.n_terms() as f64;
-                        }
-                        None => gone += 1,
-                    }
-                }
-            }
-            let n = data.records.n_incidences() as f64;
-            close(report.became.occurrences_kept, f64::from(kept) / n);
-            close(report.became.occurrences_generalized, f64::from(wide) / n);
-            close(report.became.occurrences_suppressed, f64::from(gone) / n);
-            close(report.ncp, ncp / f64::from((kept + wide).max(1)));
-            close(report.ncp_all, (ncp + f64::from(gone)) / n);
-            let empty = shown.iter().filter(|shown| shown.is_empty()).count();
-            assert_eq!(report.became.empty_records, empty as u64);
-            let became = report.became;
-            assert_eq!(became.terms_kept + became.terms_generalized + became.terms_suppressed, data.n_terms());
+            check_occurrences(&report, &data, &shown);
             if made.claim.suppression != Suppression::Occurrences {
                 let recoding = Groups::from_groups(data.n_terms(), block.groups.iter().cloned()).unwrap();
                 close(report.ul.total, of_recoding(&data.records, &recoding).total());
             }
-
-            // tKd by listing all itemsets.
-            let sets = |records: Vec<Vec<u32>>| -> Vec<BTreeSet<u32>> {
-                records.into_iter().map(|record| record.into_iter().collect()).collect()
-            };
-            let truth = sets(data.records.iter().map(<[u32]>::to_vec).collect());
-            let themselves =
-                |groups: &Vec<&Vec<TermId>>| groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
-            let never = |_: u32, _: u32| false;
-            let found = best(&sets(shown.iter().map(themselves).collect()), 12, &never);
-            close(report.top_k.tkd.all, lost(&best(&truth, 12, &never), &found));
-            let above = |term: u32| std::iter::once(term).chain(hierarchy.ancestors(term)).collect::<BTreeSet<u32>>();
-            let extended = |terms: &[u32]| terms.iter().flat_map(|&term| above(term)).collect::<BTreeSet<u32>>();
-            // A group stands for every node that is above all of its terms.
-            let nodes = |groups: &Vec<&Vec<TermId>>| -> BTreeSet<u32> {
-                let common = |g: &&Vec<TermId>| g.iter().map(|&t| above(t)).reduce(|a, b| &a & &b).unwrap();
-                groups.iter().flat_map(common).collect()
-            };
-            let excludes = |a: u32, b: u32| hierarchy.is_ancestor(a, b);
-            let truth = best(&data.records.iter().map(extended).collect::<Vec<_>>(), 12, &excludes);
-            let found = best(&shown.iter().map(nodes).collect::<Vec<_>>(), 12, &excludes);
-            close(report.top_k.tkd_ml2.unwrap().all, lost(&truth, &found));
-
-            // re and estimates by the formula of the spec.
-            let spread = Spread::new(&release, made.claim.suppression);
-            let support = |groups: &[&Vec<TermId>]| {
-                shown.iter().filter(|shown| groups.iter().all(|group| shown.contains(group))).count() as f64
-            };
-            let mut errors = Vec::new();
-            for a in 0..data.n_terms() as TermId {
-                for b in a + 1..data.n_terms() as TermId {
-                    let group = |term| block.groups.iter().find(|group| group.contains(&term));
-                    let expected = match (group(a), group(b)) {
-                        (Some(x), Some(y)) => support(&[x, y]) / (x.len() * y.len()) as f64,
-                        _ => 0.0,
-                    };
-                    let told = spread.estimate(&[a, b]);
-                    close(told.expected, expected);
-                    let truth = data.records.iter().filter(|r| r.contains(&a) && r.contains(&b)).count();
-                    assert!((told.lower..=told.upper).contains(&(truth as u64)), "{told:?} {truth}");
-                    if truth as f64 + expected > 0.0 {
-                        errors.push((truth as f64 - expected).abs() / ((truth as f64 + expected) / 2.0));
-                    }
-                }
-            }
-            if let Some(window) = report.relative_error.first() {
-                let mean = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
-                close(window.re.mean.unwrap_or(-1.0), mean.unwrap_or(-1.0));
-            }
+            check_top_k(&report, &data, &shown, &hierarchy);
+            check_errors(&report, &data, &shown, block, &Spread::new(&release, made.claim.suppression));
             assert_eq!(report.queries.within_bounds, 1.0);
         }
+    }
+}
+
+/// The groups that a record of the original shows.
+type Shown<'a> = Vec<&'a Vec<TermId>>;
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-9, "{a} {b}");
+}
+
+fn check_occurrences(report: &RecodedReport, data: &Dataset, shown: &[Shown<'_>]) {
+    let (mut kept, mut wide, mut gone, mut ncp) = (0, 0, 0, 0.0);
+    for (record, shown) in data.records.iter().zip(shown) {
+        for term in record {
+            match shown.iter().find(|group| group.contains(term)) {
+                Some(group) if group.len() == 1 => kept += 1,
+                Some(group) => {
+                    wide += 1;
+                    ncp += group.len() as f64 / data.n_terms() as f64;
+                }
+                None => gone += 1,
+            }
+        }
+    }
+    let n = data.records.n_incidences() as f64;
+    close(report.became.occurrences_kept, f64::from(kept) / n);
+    close(report.became.occurrences_generalized, f64::from(wide) / n);
+    close(report.became.occurrences_suppressed, f64::from(gone) / n);
+    close(report.ncp, ncp / f64::from((kept + wide).max(1)));
+    close(report.ncp_all, (ncp + f64::from(gone)) / n);
+    let empty = shown.iter().filter(|shown| shown.is_empty()).count();
+    assert_eq!(report.became.empty_records, empty as u64);
+    let became = report.became;
+    assert_eq!(became.terms_kept + became.terms_generalized + became.terms_suppressed, data.n_terms());
+}
+
+/// tKd by listing all itemsets.
+fn check_top_k(report: &RecodedReport, data: &Dataset, shown: &[Shown<'_>], hierarchy: &Hierarchy) {
+    let sets = |records: Vec<Vec<u32>>| -> Vec<BTreeSet<u32>> {
+        records.into_iter().map(|record| record.into_iter().collect()).collect()
+    };
+    let truth = sets(data.records.iter().map(<[u32]>::to_vec).collect());
+    let themselves = |groups: &Shown<'_>| groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
+    let never = |_: u32, _: u32| false;
+    let found = best(&sets(shown.iter().map(themselves).collect()), 12, &never);
+    close(report.top_k.tkd.all, lost(&best(&truth, 12, &never), &found));
+    let above = |term: u32| std::iter::once(term).chain(hierarchy.ancestors(term)).collect::<BTreeSet<u32>>();
+    let extended = |terms: &[u32]| terms.iter().flat_map(|&term| above(term)).collect::<BTreeSet<u32>>();
+    // A group stands for every node that is above all of its terms.
+    let nodes = |groups: &Shown<'_>| -> BTreeSet<u32> {
+        let common = |g: &&Vec<TermId>| g.iter().map(|&t| above(t)).reduce(|a, b| &a & &b).unwrap();
+        groups.iter().flat_map(common).collect()
+    };
+    let excludes = |a: u32, b: u32| hierarchy.is_ancestor(a, b);
+    let truth = best(&data.records.iter().map(extended).collect::<Vec<_>>(), 12, &excludes);
+    let found = best(&shown.iter().map(nodes).collect::<Vec<_>>(), 12, &excludes);
+    close(report.top_k.tkd_ml2.unwrap().all, lost(&truth, &found));
+}
+
+/// re and estimates by the formula of the spec.
+fn check_errors(report: &RecodedReport, data: &Dataset, shown: &[Shown<'_>], block: &Block, spread: &Spread<'_>) {
+    let support = |groups: &[&Vec<TermId>]| {
+        shown.iter().filter(|shown| groups.iter().all(|group| shown.contains(group))).count() as f64
+    };
+    let mut errors = Vec::new();
+    for a in 0..data.n_terms() as TermId {
+        for b in a + 1..data.n_terms() as TermId {
+            let group = |term| block.groups.iter().find(|group| group.contains(&term));
+            let expected = match (group(a), group(b)) {
+                (Some(x), Some(y)) => support(&[x, y]) / (x.len() * y.len()) as f64,
+                _ => 0.0,
+            };
+            let told = spread.estimate(&[a, b]);
+            close(told.expected, expected);
+            let truth = data.records.iter().filter(|r| r.contains(&a) && r.contains(&b)).count();
+            assert!((told.lower..=told.upper).contains(&(truth as u64)), "{told:?} {truth}");
+            if truth as f64 + expected > 0.0 {
+                errors.push((truth as f64 - expected).abs() / ((truth as f64 + expected) / 2.0));
+            }
+        }
+    }
+    if let Some(window) = report.relative_error.first() {
+        let mean = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+        close(window.re.mean.unwrap_or(-1.0), mean.unwrap_or(-1.0));
     }
 }
 
@@ -539,13 +575,14 @@ fn blocks_are_measured_by_their_own_groups() {
         let asked = Recoding { block: Some(10), ..Recoding::by_hierarchy(Method::Lra, 2, 2, 2) };
         let Some(made) = protected(&asked, &data) else { continue };
         let params = LocalParams { block: 10, ..LocalParams::new(2, 2) };
-        let local = lra(&data.records, &hierarchy, &params).unwrap();
+        let local = lra(&data.records, &hierarchy, &params, &Unobserved).unwrap();
         let report = published(&made, &data, Some(&hierarchy), 12);
         assert!((report.ncp - local.ncp(&data.records, &hierarchy)).abs() < 1e-9);
         assert_eq!((report.ncp, report.queries.within_bounds), (report.ncp_all, 1.0));
         several += usize::from(made.claim.blocks > 1);
         if made.claim.blocks > 1 {
-            let options = RecodedOptions { top: 1, queries: 0, seed: 1, hierarchy: None, line_of: None };
+            let options =
+                RecodedOptions { top: 1, queries: 0, seed: 1, hierarchy: None, line_of: None, observer: &Unobserved };
             let refused = measure_recoded(&made.claim, &made.release, &data, &options).unwrap_err();
             assert!(refused.to_string().contains("custody"), "{refused}");
         }
@@ -560,16 +597,19 @@ fn packages_are_written_and_read_back() {
     std::fs::write(&file, "a b\na b\na c\nd\n").unwrap();
     let (data, intake) = read::read(&file, &read::Options::default()).unwrap();
     let asked = asked(Method::Suppression, 2, 2);
-    let made = protect_recoded(&asked, &data, &mut |_| {}).unwrap();
+    let made = make(&asked, &data, &Unobserved).unwrap();
     assert_eq!(made.suppressed, ["c", "d"]);
-    let custody = made.custody(&asked, intake.clone());
-    let destination = Destination::check(&folder.path().join("out")).unwrap();
-    let MadeRecoded { claim, release, line_of, .. } = &made;
-    RecodedPackage { claim, release, custody: &custody, line_of, pages: &[] }.publish(&destination).unwrap();
+    let recipe = folder.path().join("recipe.toml");
+    std::fs::write(&recipe, "input.file = \"baskets.dat\"\nprotect = { method = \"suppression\", k = 2, m = 2 }\n")
+        .unwrap();
+    let recipe = read_recipe(&recipe).unwrap();
+    assert_eq!(recipe.protect.recoding.as_ref(), Some(&asked));
+    protect(&recipe, Input::Sets(data.clone(), intake.clone()), &Unobserved).unwrap();
+    let Recodings { claim, release, line_of, .. } = &made;
     let (read, records) = open_recoded(&folder.path().join("out/release")).unwrap();
     assert_eq!((&read, text(&records)), (claim, text(release)));
-    let kept = KeptRecoded::read(&folder.path().join("out/custody")).unwrap();
-    assert_eq!((&kept.line_of, kept.input_sha256), (line_of, intake.sha256));
+    let kept = Kept::read(&folder.path().join("out/custody"), Form::Recoded).unwrap();
+    assert_eq!((&kept.full_map(), kept.input_sha256), (line_of, intake.sha256));
     // What is gone is told in custody and nowhere else.
     let told = |file: &str| std::fs::read_to_string(folder.path().join("out").join(file)).unwrap();
     assert!(told("custody/custody.json").contains("\"d\""));
@@ -586,7 +626,7 @@ fn the_greatest_expectations_are_those_of_all_itemsets() {
         let method = [Method::Apriori, Method::Lra, Method::Suppression][round % 3];
         let asked = Recoding { block: (method == Method::Lra).then_some(4), ..asked(method, 2, 1) };
         // Where there are fewer records than the crowd needs there is no release to ask.
-        let Ok(made) = protect_recoded(&asked, &data, &mut |_| {}) else { continue };
+        let Ok(made) = make(&asked, &data, &Unobserved) else { continue };
         let spread = Spread::new(&made.release, made.claim.suppression);
         let n_terms = made.release.dictionary.len();
         let mut all: Vec<(i64, usize, Vec<TermId>)> = (1_u32..1 << n_terms)
@@ -597,7 +637,7 @@ fn the_greatest_expectations_are_those_of_all_itemsets() {
         all.sort_unstable();
         let (k, min_length) = (rng.random_range(1..40), rng.random_range(1..4));
         let max_length = rng.random_range(min_length..6);
-        let found = top_spread(&spread, &Mining { k, min_length, max_length, excludes: None });
+        let found = top_spread(&spread, &Mining { k, min_length, max_length, excludes: None, observer: &Unobserved });
         let found: Vec<(i64, usize, Vec<TermId>)> =
             found.into_iter().map(|of| ((of.support * -1e6).round() as i64, of.terms.len(), of.terms)).collect();
         all.retain(|of| (min_length..=max_length).contains(&of.1));

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use disjoin::Error;
 use disjoin::attack::semantic::{Distance, METHODS, Method, Options};
 use disjoin::data::{Dataset, Recoding, TermId};
 use disjoin::knowledge::relatedness::corpus::{Builder, Corpus};
@@ -15,6 +14,7 @@ use disjoin::release::recoded::{
 };
 use disjoin::repair::regroup::{Asked, Ended, Fared, Regrouped, regroup};
 use disjoin::verify::{RecodedTruth, verify_recoded};
+use disjoin::{Error, Unobserved};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -55,7 +55,7 @@ fn case(topics: usize, k: u32, seed: u64, within: Option<usize>) -> Case {
     };
     let params = Params { max_suppressed: 1.0, ..Params::new(k) };
     let policy = Policy { privacy: privacy.clone(), utility: utility.clone() };
-    let recoding = coat(&data.records, n_terms, &policy, &params).unwrap().recoding;
+    let recoding = coat(&data.records, n_terms, &policy, &params, &Unobserved).unwrap().recoding;
     let (release, claim) = publish(&data, &recoding, &privacy, &utility, k);
     Case { data, privacy, claim, release, corpus }
 }
@@ -84,7 +84,7 @@ fn mend(case: &Case, methods: &[Method], limit: f64) -> Regrouped {
 fn mend_against(case: &Case, adversaries: &[&Distance<'_>], methods: &[Method], limit: f64, most: f64) -> Regrouped {
     let Case { claim, release, data: original, .. } = case;
     let options = Options { methods: methods.to_vec(), seed: 1, ..Options::default() };
-    regroup(&Asked { claim, release, original, adversaries, options: &options, most, limit }, &mut |_| ()).unwrap()
+    regroup(&Asked { claim, release, original, adversaries, options: &options, most, limit }, &Unobserved).unwrap()
 }
 
 /// By how much the best attack of an adversary is right beyond blind guesses.
@@ -97,7 +97,7 @@ fn strongest(mended: &Regrouped, adversary: usize, of: fn(&Fared) -> f64) -> f64
 fn check(case: &Case, mended: &Regrouped) {
     let (release, k) = (&mended.release, case.claim.k);
     let truth = RecodedTruth { original: &case.data, line_of: Some(&mended.line_of) };
-    assert!(verify_recoded(&mended.claim, release, Some(truth)).holds);
+    assert!(verify_recoded(&mended.claim, release, Some(truth), &Unobserved).holds);
     let [block] = &release.blocks[..] else { panic!("one recoding") };
     let texts =
         |group: &[TermId]| -> BTreeSet<&str> { group.iter().map(|&term| release.dictionary.text(term)).collect() };
@@ -212,14 +212,15 @@ fn other_originals_and_other_forms_are_refused() {
         let options = Options { methods: vec![Method::Largest], context: Some(3), ..Options::default() };
         let adversaries: &[&Distance<'_>] = &[&distance];
         let asked = Asked { claim, release, original, adversaries, options: &options, most: 0.0, limit: 1.2 };
-        regroup(&asked, &mut |_| ())
+        regroup(&asked, &Unobserved)
     };
     assert!(asked(&case.claim, &case.release, &case.data).is_ok());
     let less = Dataset::from_texts(texts(300, 5, &mut ChaCha8Rng::seed_from_u64(9)));
     assert!(matches!(asked(&case.claim, &case.release, &less), Err(Error::Input { .. })));
     let two = Recoded { dictionary: case.release.dictionary.clone(), blocks: vec![case.release.blocks[0].clone(); 2] };
     assert!(matches!(asked(&case.claim, &two, &case.data), Err(Error::Recipe { .. })));
-    let partly = RecodedClaim { suppression: Suppression::Occurrences, ..case.claim.clone() };
+    let mut partly = case.claim.clone();
+    partly.suppression = Suppression::Occurrences;
     assert!(matches!(asked(&partly, &case.release, &case.data), Err(Error::Recipe { .. })));
 }
 
@@ -231,7 +232,7 @@ fn inconspicuous_sets_leave_less_to_mend() {
     let sets = inconspicuous(&loose.privacy, &loose.data.records, n_terms, 12, &distance);
     let policy = Policy { privacy: loose.privacy.clone(), utility: sets.clone() };
     let params = Params { max_suppressed: 1.0, ..Params::new(3) };
-    let recoding = coat(&loose.data.records, n_terms, &policy, &params).unwrap().recoding;
+    let recoding = coat(&loose.data.records, n_terms, &policy, &params, &Unobserved).unwrap().recoding;
     let (release, claim) = publish(&loose.data, &recoding, &loose.privacy, &sets, 3);
     let careful = Case { claim, release, ..case(10, 3, 6, None) };
     let lead = |case: &Case| {

@@ -1,5 +1,6 @@
 //! Repair without the original: nobody is given away afterwards, and nothing that is still told has changed.
 
+use disjoin::Unobserved;
 use disjoin::attack::{Attack, Closure, Cover, Knowledge, View, Worlds};
 use disjoin::data::Dataset;
 use disjoin::protect::disassociation::{Params, disassociate};
@@ -54,7 +55,7 @@ fn judge(claim: &Claim, release: &Disassociated, truth: Option<Truth<'_>>) -> Ve
 
 /// What the three attacks find for certain.
 fn n_found(release: &Disassociated) -> usize {
-    let view = View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything };
+    let view = View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything, observer: &Unobserved };
     let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::default()];
     attacks.iter().map(|attack| attack.run(&view).found.len()).sum()
 }
@@ -89,63 +90,64 @@ fn check_leaf(before: &Simple, after: &Simple) -> u64 {
     gone.len() as u64
 }
 
+/// Mends a random release and checks what is left. Tells whether it was safe, how many terms were set aside, whether clusters
+/// moved, whether some are joint, whether there are sensitive terms, and whether what was mended is still cut.
+fn mended(seed: u64) -> [u64; 6] {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (k, m) = (rng.random_range(2..=4), rng.random_range(2..=3));
+    let original = random_data(&mut rng);
+    let sensitive = if rng.random_bool(0.2) { vec![String::from("c")] } else { Vec::new() };
+    let params = Params {
+        max_cluster: rng.random_range(2 * k..=8.max(3 * k)),
+        refine: rng.random_bool(0.7),
+        sensitive: sensitive.iter().filter_map(|term| original.dictionary.get(term)).collect(),
+        ..Params::paper(k, m)
+    };
+    let plain = disassociate(&original, &params).unwrap();
+    let promised = claim(&params, &plain.release, &sensitive, Promise::AlgorithmAware);
+    let was_safe = n_found(&plain.release) == 0 && judge(&promised, &plain.release, None).holds;
+
+    let Mended { release, leaves: order, stats } = set_aside(&plain.release, &promised.parameters, &Unobserved);
+
+    let verdict = judge(&promised, &release, None);
+    assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
+    let mut place = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&before, now)| place[before as usize] = now);
+    let leaf_of: Vec<u32> = plain.leaf_of.iter().map(|&leaf| place[leaf as usize]).collect();
+    let truth = Truth { original: &original, leaf_of: Some(&leaf_of) };
+    let verdict = judge(&promised, &release, Some(truth));
+    assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
+    assert_eq!(n_found(&release), 0, "seed {seed}");
+    assert_eq!(release.clone().canonical().roots, release.roots, "seed {seed}");
+
+    let (before, after) = (leaves(&plain.release), leaves(&release));
+    let gone: u64 = order.iter().zip(&after).map(|(&was, now)| check_leaf(before[was as usize], now)).sum();
+    assert_eq!((stats.terms_set_aside, stats.clusters), (gone, before.len() as u64), "seed {seed}");
+    assert!(stats.occurrences_hidden >= gone * u64::from(k) && stats.clusters_changed <= gone, "seed {seed}");
+    let is_cut = |(&was, now): (&u32, &&Simple)| now.record_chunks.len() > 1 && before[was as usize] != *now;
+    let still_cut = order.iter().zip(&after).any(is_cut);
+    if was_safe {
+        assert_eq!(stats, Stats { clusters: stats.clusters, ..Stats::default() }, "seed {seed}");
+        assert_eq!(release.roots, plain.release.roots, "seed {seed}");
+    }
+    // Once is enough.
+    let again = set_aside(&release, &promised.parameters, &Unobserved);
+    assert_eq!((again.release.roots, again.stats.clusters_changed), (release.roots, 0), "seed {seed}");
+    let moved = order.iter().zip(0..).any(|(&before, now)| before != now);
+    let joint = plain.release.roots.iter().any(|root| matches!(root, Node::Joint(_)));
+    [
+        u64::from(was_safe),
+        gone,
+        u64::from(moved),
+        u64::from(joint),
+        u64::from(!sensitive.is_empty()),
+        u64::from(still_cut),
+    ]
+}
+
 #[test]
 fn mended_releases_give_nobody_away() {
-    let outcomes: Vec<[u64; 6]> = (0..2_000_u64)
-        .into_par_iter()
-        .map(|seed| {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let (k, m) = (rng.random_range(2..=4), rng.random_range(2..=3));
-            let original = random_data(&mut rng);
-            let sensitive = if rng.random_bool(0.2) { vec![String::from("c")] } else { Vec::new() };
-            let params = Params {
-                max_cluster: rng.random_range(2 * k..=8.max(3 * k)),
-                refine: rng.random_bool(0.7),
-                sensitive: sensitive.iter().filter_map(|term| original.dictionary.get(term)).collect(),
-                ..Params::new(k, m)
-            };
-            let plain = disassociate(&original, &params).unwrap();
-            let promised = claim(&params, &plain.release, &sensitive, Promise::AlgorithmAware);
-            let was_safe = n_found(&plain.release) == 0 && judge(&promised, &plain.release, None).holds;
-
-            let Mended { release, leaves: order, stats } = set_aside(&plain.release, &promised.parameters);
-
-            let verdict = judge(&promised, &release, None);
-            assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
-            let mut place = vec![0; order.len()];
-            order.iter().zip(0..).for_each(|(&before, now)| place[before as usize] = now);
-            let leaf_of: Vec<u32> = plain.leaf_of.iter().map(|&leaf| place[leaf as usize]).collect();
-            let truth = Truth { original: &original, leaf_of: Some(&leaf_of) };
-            let verdict = judge(&promised, &release, Some(truth));
-            assert!(verdict.holds, "seed {seed}: {:?}", verdict.findings);
-            assert_eq!(n_found(&release), 0, "seed {seed}");
-            assert_eq!(release.clone().canonical().roots, release.roots, "seed {seed}");
-
-            let (before, after) = (leaves(&plain.release), leaves(&release));
-            let gone: u64 = order.iter().zip(&after).map(|(&was, now)| check_leaf(before[was as usize], now)).sum();
-            assert_eq!((stats.terms_set_aside, stats.clusters), (gone, before.len() as u64), "seed {seed}");
-            assert!(stats.occurrences_hidden >= gone * u64::from(k) && stats.clusters_changed <= gone, "seed {seed}");
-            let is_cut = |(&was, now): (&u32, &&Simple)| now.record_chunks.len() > 1 && before[was as usize] != *now;
-            let still_cut = order.iter().zip(&after).any(is_cut);
-            if was_safe {
-                assert_eq!(stats, Stats { clusters: stats.clusters, ..Stats::default() }, "seed {seed}");
-                assert_eq!(release.roots, plain.release.roots, "seed {seed}");
-            }
-            // Once is enough.
-            let again = set_aside(&release, &promised.parameters);
-            assert_eq!((again.release.roots, again.stats.clusters_changed), (release.roots, 0), "seed {seed}");
-            let moved = order.iter().zip(0..).any(|(&before, now)| before != now);
-            let joint = plain.release.roots.iter().any(|root| matches!(root, Node::Joint(_)));
-            [
-                u64::from(was_safe),
-                gone,
-                u64::from(moved),
-                u64::from(joint),
-                u64::from(!sensitive.is_empty()),
-                u64::from(still_cut),
-            ]
-        })
-        .collect();
+    let outcomes: Vec<[u64; 6]> = (0..2_000_u64).into_par_iter().map(mended).collect();
     let n = |i: usize| outcomes.iter().filter(|outcome| outcome[i] > 0).count();
     let told = format!("{} safe, {} mended, {} reordered, {} with joints, {} sensitive", n(0), n(1), n(2), n(3), n(4));
     // Not all that is mended ends with one chunk.
@@ -154,7 +156,10 @@ fn mended_releases_give_nobody_away() {
 }
 
 fn n_found_by(attack: &dyn Attack, release: &Disassociated) -> usize {
-    attack.run(&View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything }).found.len()
+    attack
+        .run(&View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything, observer: &Unobserved })
+        .found
+        .len()
 }
 
 /// The sets of at most `most` terms, the empty one among them.
@@ -212,7 +217,7 @@ fn suppression_leaves_no_cover_problem_but_others() {
             let original = random_data(&mut rng);
             let largest = if rng.random_bool(0.6) { 8.max(3 * k) } else { 60 };
             let max_cluster = rng.random_range(2 * k..=largest);
-            let params = Params { max_cluster, refine: rng.random_bool(0.7), ..Params::new(k, m) };
+            let params = Params { max_cluster, refine: rng.random_bool(0.7), ..Params::paper(k, m) };
             let before = disassociate(&original, &params).unwrap().release;
             let problems = n_found_by(&Cover, &before);
 
@@ -295,8 +300,8 @@ fn simple(size: u32, chunks: &[&[(&[u32], u32)]]) -> Disassociated {
 #[test]
 fn a_cluster_too_large_to_be_analysed_keeps_its_first_chunk() {
     let release = simple(3_000, &[&[(&[0, 1], 900), (&[1], 50)], &[(&[2, 3], 800), (&[3], 2_000)], &[(&[4], 700)]]);
-    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
-    let mended = set_aside(&release, &promised.parameters);
+    let promised = claim(&Params::paper(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters, &Unobserved);
     let cluster = leaves(&mended.release)[0];
     assert_eq!((cluster.record_chunks.len(), &cluster.record_chunks[0].terms[..]), (1, &[2, 3][..]));
     assert_eq!(cluster.term_chunk, [0, 1, 4]);
@@ -308,8 +313,8 @@ fn a_cluster_too_large_to_be_analysed_keeps_its_first_chunk() {
 fn chunks_that_no_original_is_cut_into_are_mended_too() {
     // b is as often with everybody as with nobody: it would have been let in with a.
     let release = simple(6, &[&[(&[0], 6)], &[(&[1], 6)]]);
-    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
-    let mended = set_aside(&release, &promised.parameters);
+    let promised = claim(&Params::paper(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters, &Unobserved);
     assert_eq!(leaves(&mended.release)[0].term_chunk, [1]);
     assert!(!judge(&promised, &release, None).holds && judge(&promised, &mended.release, None).holds);
 }
@@ -317,8 +322,8 @@ fn chunks_that_no_original_is_cut_into_are_mended_too() {
 #[test]
 fn what_cannot_be_is_left_for_verify_to_refuse() {
     let release = simple(2, &[&[(&[0], 6)], &[(&[1], 6)]]);
-    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
-    let mended = set_aside(&release, &promised.parameters);
+    let promised = claim(&Params::paper(3, 2), &release, &[], Promise::AlgorithmAware);
+    let mended = set_aside(&release, &promised.parameters, &Unobserved);
     assert_eq!((&mended.release.roots, mended.stats.clusters_changed), (&release.roots, 0));
     assert!(!judge(&promised, &mended.release, None).holds);
 }
@@ -328,7 +333,7 @@ fn what_cannot_be_is_left_for_verify_to_refuse() {
 fn a_repaired_release_tells_no_total() {
     let mut release = simple(6, &[&[(&[0], 6)], &[(&[1], 6)]]);
     release.header.occurrences = Some(12);
-    let promised = claim(&Params::new(3, 2), &release, &[], Promise::AlgorithmAware);
-    assert_eq!(set_aside(&release, &promised.parameters).release.header.occurrences, None);
+    let promised = claim(&Params::paper(3, 2), &release, &[], Promise::AlgorithmAware);
+    assert_eq!(set_aside(&release, &promised.parameters, &Unobserved).release.header.occurrences, None);
     assert_eq!(suppress(&release).release.header.occurrences, None);
 }

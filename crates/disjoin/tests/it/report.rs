@@ -20,9 +20,9 @@ use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::InMemory;
 use disjoin::release::{Claim, Disassociated, Promise};
 use disjoin::repair::set_aside;
-use disjoin::report::{Audience, Limit, Round, Story, html, json, markdown};
+use disjoin::report::{AnyClaim, Attacked, Audience, Before, Proof, Repaired, Round, Run, Utility};
 use disjoin::verify::{Truth, verify};
-use disjoin::{Place, Result};
+use disjoin::{Result, Unobserved};
 
 const K: u32 = 4;
 const M: u32 = 2;
@@ -42,18 +42,20 @@ fn register() -> Dataset {
 
 fn round(data: &Dataset, claim: &Claim, release: &Disassociated, leaf_of: &[u32]) -> Result<Round> {
     let verdict = verify(claim, InMemory::new(release), Some(Truth { original: data, leaf_of: Some(leaf_of) }))?;
-    let view = View { release, cut: claim.parameters.cut, knowledge: &Knowledge::Anything };
-    let found = find(&view, &Choice::ALL, 1000, &mut |_| {});
+    let view = View { release, cut: claim.parameters.cut, knowledge: &Knowledge::Anything, observer: &Unobserved };
+    let found = find(&view, &Choice::ALL, 1000);
     let truth = judge::Truth::new(data, Some(leaf_of), release)?;
-    let attacks = Summary::new(&found, Some(likeliest(&Model::new(release)?)), Some(&truth), release, 0);
-    Ok(Round { repaired: None, verdict, attacks })
+    let identity = likeliest(&Model::new(release)?);
+    let summary = Summary::new(&found, Some(identity), Some(&truth), release);
+    let attacked = Attacked::Disassociated { summary, people: Vec::new() };
+    Ok(Round { repaired: None, proof: Proof::Disassociated(verdict), attacked })
 }
 
 /// A run as the pipeline would do it; `repairs` if what attacks find is mended once.
-fn run(promise: Promise, repairs: bool) -> Result<Story> {
+fn run(promise: Promise, repairs: bool) -> Result<Run> {
     let data = register();
     let sensitive = vec![data.dictionary.text(7).to_owned()];
-    let mut recipe = resolve(&written(), std::path::Path::new(""), &|key| Place::file(key))?;
+    let mut recipe = resolve(&written(), std::path::Path::new(""))?;
     recipe.protect.promise = promise;
     recipe.protect.sensitive = sensitive.clone();
     let params = Params { max_cluster: 30, ..recipe.protect.params_for(&data)? };
@@ -70,38 +72,27 @@ fn run(promise: Promise, repairs: bool) -> Result<Story> {
     let mut rounds = vec![round(&data, &claim, &made.release, &made.leaf_of)?];
     let mut release = made.release;
     if repairs {
-        let mended = set_aside(&release, &parameters);
+        let mended = set_aside(&release, &parameters, &Unobserved);
         // The groups stand in another order now.
         let mut place = vec![0; mended.leaves.len()];
         mended.leaves.iter().zip(0..).for_each(|(&before, now)| place[before as usize] = now);
         let leaf_of: Vec<u32> = made.leaf_of.iter().map(|&leaf| place[leaf as usize]).collect();
         release = mended.release;
-        rounds.push(Round { repaired: Some(mended.stats), ..round(&data, &claim, &release, &leaf_of)? });
+        let repaired = Some(Repaired::Chunks(mended.stats));
+        rounds.push(Round { repaired, ..round(&data, &claim, &release, &leaf_of)? });
     }
     let options = measure::Options { reconstructions: 2, queries: 100, top: 300, ..measure::Options::default() };
-    let utility = measure(&mut InMemory::new(&release), &data, &options)?;
+    let utility = Utility::Disassociated(measure(&mut InMemory::new(&release), &data, &options)?);
     let last = &rounds[rounds.len() - 1];
-    let limit = |key: &str, meaning: &str, at_most: f64, value: f64| Limit {
-        key: key.into(),
-        meaning: meaning.into(),
-        at_most,
-        value,
-        holds: value <= at_most,
-    };
-    let limits = vec![
-        limit("attack.most_certain", "statements that are certain", 0.0, last.attacks.certain as f64),
-        limit("attack.most_likely", "the likeliest row", 1.0, last.attacks.identity.unwrap().worst),
-        limit("measure.at_most.itemsets_lost", "frequent sets that are lost", 0.9, utility.top_k.tkd_e.all),
-    ];
-    Ok(Story {
+    let judgement = recipe.limits.judge(Some(last.proof.holds()), &last.attacked.found().and(utility.found()));
+    Ok(Run {
         records: data.records.len() as u64,
         terms: data.n_terms() as u64,
-        before: risk(&data, K, M),
-        claim,
-        holds: last.verdict.holds && limits.iter().all(|limit| limit.holds),
+        before: Before::Sets(risk(&data, K, M, &Unobserved)),
+        claim: AnyClaim::Disassociated(claim),
         rounds,
         utility,
-        limits,
+        judgement,
         seconds: [("read", 0.1), ("protect", 0.52), ("verify", 0.21), ("attack", 3.3), ("measure", 1.04)]
             .map(|(stage, seconds)| (stage.to_owned(), seconds))
             .into(),
@@ -114,55 +105,75 @@ fn written() -> Written {
     written.input.file = Some("patients.csv".into());
     (written.protect.k, written.protect.m) = (Some(K), Some(M));
     // Sensitive terms may make a row likelier: not what these tests are about.
-    written.attack.most_likely = Some(1.0);
+    written.limits.reidentification_risk = Some(1.0);
+    written.limits.itemsets_lost = Some(0.9);
     written
 }
 
 /// A release that holds.
-fn good() -> Story {
-    static STORY: OnceLock<Story> = OnceLock::new();
+fn good() -> Run {
+    static STORY: OnceLock<Run> = OnceLock::new();
     STORY.get_or_init(|| run(Promise::AlgorithmAware, false).unwrap()).clone()
 }
 
 /// A release by the paper's rule, which attacks break.
-fn bad() -> Story {
-    static STORY: OnceLock<Story> = OnceLock::new();
+fn bad() -> Run {
+    static STORY: OnceLock<Run> = OnceLock::new();
     STORY.get_or_init(|| run(Promise::Published, false).unwrap()).clone()
 }
 
 /// The same, mended.
-fn mended() -> Story {
-    static STORY: OnceLock<Story> = OnceLock::new();
+fn mended() -> Run {
+    static STORY: OnceLock<Run> = OnceLock::new();
     STORY.get_or_init(|| run(Promise::Published, true).unwrap()).clone()
 }
 
 /// A run that ended before anything was verified.
-fn unverified() -> Story {
-    Story { rounds: Vec::new(), holds: true, ..good() }
+fn unverified() -> Run {
+    let mut story = Run { rounds: Vec::new(), ..good() };
+    story.judgement.holds = true;
+    story
 }
 
-fn stories() -> [(&'static str, Story); 4] {
+fn stories() -> [(&'static str, Run); 4] {
     [("good", good()), ("bad", bad()), ("mended", mended()), ("unverified", unverified())]
 }
 
-/// All three forms.
-fn forms(story: &Story, audience: Audience) -> [String; 3] {
-    let json = serde_json::to_string_pretty(&json(story, audience)).unwrap();
-    [html(story, audience), markdown(story, audience), json]
+/// All that an audience gets; programs are told inside only.
+fn forms(story: &Run, audience: Audience) -> Vec<String> {
+    let page = story.page(audience);
+    let json = (audience == Audience::Inside).then(|| serde_json::to_string_pretty(&story.json()).unwrap());
+    [page.html(), page.markdown()].into_iter().chain(json).collect()
+}
+
+fn attacks(round: &Round) -> &Summary {
+    let Attacked::Disassociated { summary, .. } = &round.attacked else { panic!("sets are attacked") };
+    summary
+}
+
+fn utility(story: &mut Run) -> &mut measure::Report {
+    let Utility::Disassociated(report) = &mut story.utility else { panic!("sets are measured") };
+    report
+}
+
+fn claim(story: &mut Run) -> &mut Claim {
+    let AnyClaim::Disassociated(claim) = &mut story.claim else { panic!("sets are claimed") };
+    claim
 }
 
 const AUDIENCES: [Audience; 2] = [Audience::Inside, Audience::Public];
 
 #[test]
 fn stories_are_what_they_are_for() {
-    assert!(good().holds && !bad().holds && mended().holds);
-    let bad = bad();
-    let worst = &bad.rounds[0].attacks.worst;
+    let holds = |story: Run| story.judgement.holds;
+    assert!(holds(good()) && !holds(bad()) && holds(mended()));
+    let mut bad = bad();
+    let worst = &attacks(&bad.rounds[0]).worst;
     assert!(worst.iter().any(|cluster| cluster.people.unwrap() > 0));
-    assert!(mended().rounds[1].repaired.unwrap().terms_set_aside > 0);
+    assert!(matches!(&mended().rounds[1].repaired, Some(Repaired::Chunks(stats)) if stats.terms_set_aside > 0));
     // There is something to hide.
-    assert!(serde_json::to_string(&bad).unwrap().matches(MARK).count() > 10);
-    assert!(!bad.utility.queries.asked.is_empty());
+    assert!(serde_json::to_string(&bad.rounds).unwrap().matches(MARK).count() > 10);
+    assert!(!utility(&mut bad).queries.asked.is_empty());
 }
 
 #[test]
@@ -191,13 +202,14 @@ fn no_page_shows_a_term() {
 }
 
 /// Puts a number that nobody can miss wherever something was counted in the original.
-fn told_in_numbers(mut story: Story) -> Story {
+fn told_in_numbers(mut story: Run) -> Run {
     const N: u64 = 987_654_321;
     const X: f64 = 987_654_321.0;
     (story.records, story.terms) = (N, N);
-    (story.before.records, story.before.at_risk, story.before.rare_terms) = (N, N, N);
-    story.before.by_size.fill(N);
-    let utility = &mut story.utility;
+    let Before::Sets(before) = &mut story.before else { panic!("sets are at risk") };
+    (before.records, before.at_risk, before.rare_terms) = (N, N, N);
+    before.by_size.fill(N);
+    let utility = utility(&mut story);
     (utility.records, utility.terms) = (N, N as usize);
     let deviation = measure::Deviation { all: X, at_least_two_terms: X, generous: X };
     (utility.top_k.tkd, utility.top_k.tkd_a, utility.top_k.tkd_e) = (deviation, deviation, deviation);
@@ -213,21 +225,25 @@ fn told_in_numbers(mut story: Story) -> Story {
     (queries.queries, queries.mean, queries.median) = (N as usize, X, X);
     (queries.within_bounds, queries.within_two_deviations) = (X, X);
     queries.asked.iter_mut().for_each(|asked| asked.truth = N as u32);
-    for limit in &mut story.limits {
-        (limit.value, limit.at_most) = (X, X);
+    // The first two limits are those of the release: everybody who has it can find out what is held against them.
+    assert_eq!(story.judgement.limits[1].key, "limits.reidentification_risk");
+    for limit in &mut story.judgement.limits[2..] {
+        (limit.value, limit.limit) = (X, Some(X));
     }
     story.seconds.iter_mut().for_each(|(_, seconds)| *seconds = X);
     story.recipe.measure.seed = N;
     for round in &mut story.rounds {
-        for of in &mut round.attacks.attacks {
+        let Attacked::Disassociated { summary, .. } = &mut round.attacked else { panic!("sets are attacked") };
+        for of in &mut summary.attacks {
             let rate = judge::Rate { hits: N, of: N, share: X, low: X, high: X };
             let score = of.score.as_mut().unwrap();
             (score.found, score.right, score.people, score.missed) = (N, N, N, Some(N));
             (score.precision, score.recall, of.baseline) = (rate, Some(rate), Some(rate));
         }
-        round.attacks.worst.iter_mut().for_each(|cluster| cluster.people = Some(N));
+        summary.worst.iter_mut().for_each(|cluster| cluster.people = Some(N));
         let of_original = |rule: String| rule.starts_with("original-") || rule.starts_with("custody-");
-        let checks = round.verdict.checks.iter_mut().filter(|line| of_original(line.rule.to_string()));
+        let Proof::Disassociated(verdict) = &mut round.proof else { panic!("sets are proved") };
+        let checks = verdict.checks.iter_mut().filter(|line| of_original(line.rule.to_string()));
         checks.for_each(|line| line.checked = N);
     }
     story
@@ -238,6 +254,7 @@ fn the_public_is_told_nothing_that_was_counted_in_the_original() {
     for (name, story) in stories() {
         let changed = told_in_numbers(story.clone());
         let digits = |text: &str| text.replace([',', '.'], "").contains("98765432");
+        assert_eq!(forms(&story, Audience::Public).len(), 2);
         for (text, other) in forms(&changed, Audience::Public).iter().zip(forms(&story, Audience::Public)) {
             assert!(!digits(text), "{name}");
             // Not even in a form that is not recognised.
@@ -281,44 +298,52 @@ fn without_tags(html: &str) -> String {
 #[test]
 fn what_does_not_hold_says_so_before_anything_else() {
     let mut limited = good();
-    limited.limits[2].holds = false;
-    limited.holds = false;
+    limited.judgement.limits[2].holds = false;
+    limited.judgement.holds = false;
     // Whoever filled this story made an error: it must not end well.
-    let careless = Story { holds: true, ..limited.clone() };
+    let mut careless = limited.clone();
+    careless.judgement.holds = true;
     let mut unproved = good();
-    unproved.rounds[0].verdict.holds = false;
-    let nothing = Story { holds: false, ..good() };
+    let Proof::Disassociated(verdict) = &mut unproved.rounds[0].proof else { panic!("sets are proved") };
+    verdict.holds = false;
+    let mut nothing = good();
+    nothing.judgement.holds = false;
     let mut likely = good();
-    likely.recipe.attack.most_likely = 0.01;
+    likely.recipe.limits.reidentification_risk = 0.01;
+    let found = likely.rounds[0].attacked.found().and(likely.utility.found());
+    likely.judgement = likely.recipe.limits.judge(Some(true), &found);
     for (story, inside, public) in [
         (bad(), "found", "found"),
         (unverified(), "nothing was verified", "nothing was verified"),
-        (limited, "measure.at_most.itemsets_lost", "only its makers can check"),
-        (careless, "measure.at_most.itemsets_lost", "only its makers can check"),
+        (limited, "limits.itemsets_lost", "only its makers can check"),
+        (careless, "limits.itemsets_lost", "only its makers can check"),
         (unproved, "verification", "verification"),
         (nothing, "without naming", "only its makers can check"),
         (likely, "identity", "identity"),
     ] {
         for (audience, reason) in AUDIENCES.into_iter().zip([inside, public]) {
-            let [page, text, json] = forms(&story, audience);
-            let first = first_paragraph(&page);
+            let all = forms(&story, audience);
+            let (page, text) = (&all[0], &all[1]);
+            let first = first_paragraph(page);
             assert!(first.starts_with("This release must not leave the building: "), "{first}");
             assert!(first.contains(reason), "{first}");
             let after_title = text.split_once("\n\n**").unwrap().1;
             assert!(after_title.starts_with("This release must not leave the building: "), "{after_title}");
-            assert!(json.contains("\"holds\": false") && json.contains("must not leave the building"));
+            let is_told =
+                |json: &String| json.contains("\"holds\": false") && json.contains("must not leave the building");
+            assert!(all[2..].iter().all(is_told) && all[2..].len() == usize::from(audience == Audience::Inside));
             assert!(!page.contains("The promise holds") && !text.contains("The promise holds"));
         }
     }
-    let [page, text, json] = forms(&good(), Audience::Inside);
-    assert!(first_paragraph(&page).starts_with("The promise holds and every limit is kept."));
+    let [page, text, json] = &forms(&good(), Audience::Inside)[..] else { panic!("page, text and JSON") };
+    assert!(first_paragraph(page).starts_with("The promise holds and every limit is kept."));
     assert!(text.contains("**The promise holds and every limit is kept.**") && json.contains("\"holds\": true"));
-    assert!(first_paragraph(&html(&good(), Audience::Public)).starts_with("The promise of this release holds."));
+    assert!(first_paragraph(&good().page(Audience::Public).html()).starts_with("The promise of this release holds."));
 }
 
 #[test]
 fn the_inside_is_told_to_keep_it() {
-    let [page, text, _] = forms(&good(), Audience::Inside);
+    let [page, text, _] = &forms(&good(), Audience::Inside)[..] else { panic!("page, text and JSON") };
     assert!(page.split_once("<h1>").unwrap().0.contains("The report itself must not leave the building"));
     assert!(text.starts_with("> **For the inside only"));
     assert!(forms(&good(), Audience::Public).iter().all(|text| !text.contains("inside only")));
@@ -387,7 +412,7 @@ fn check_page(page: &str) {
 fn pages_are_well_formed() {
     for (_, story) in stories() {
         for audience in AUDIENCES {
-            let page = html(&story, audience);
+            let page = story.page(audience).html();
             check_page(&page);
             assert_eq!(page.matches("<svg").count(), if audience == Audience::Inside { 3 } else { 0 });
         }
@@ -400,15 +425,15 @@ fn names_do_no_harm() {
     let evil = "a<script>alert(\"1\")</script>&'|`*\u{202e}\n# b.csv";
     story.recipe.input.file = evil.into();
     story.recipe.input.options.column = Some(evil.into());
-    story.limits[2].meaning = evil.into();
-    story.limits[2].key = evil.into();
+    story.judgement.limits[2].meaning = evil.into();
+    story.judgement.limits[2].key = evil.into();
     story.seconds[0].0 = evil.into();
-    story.claim.made_by = evil.into();
-    story.claim.promised = evil.into();
+    claim(&mut story).made_by = evil.into();
+    claim(&mut story).promised = evil.into();
     for holds in [true, false] {
-        story.limits[2].holds = holds;
+        story.judgement.limits[2].holds = holds;
         for audience in AUDIENCES {
-            let [page, text, _] = forms(&story, audience);
+            let (page, text) = (story.page(audience).html(), story.page(audience).markdown());
             check_page(&page);
             assert!(page.contains("a&lt;script&gt;alert(&quot;1&quot;)"));
             assert!(!text.contains("<script>") && !text.contains("\n# b.csv") && !text.contains('\u{202e}'));
@@ -421,7 +446,7 @@ fn names_do_no_harm() {
 #[test]
 fn both_texts_say_the_same() {
     for audience in AUDIENCES {
-        let [page, text, _] = forms(&mended(), audience);
+        let (page, text) = (mended().page(audience).html(), mended().page(audience).markdown());
         let sentence = |text: &str| text.replace("&#39;", "'").replace(['\\', '`', '*'], "");
         let (page, text) = (sentence(&without_tags(page.split_once("<body>").unwrap().1)), sentence(&text));
         let lines = text.lines().filter(|line| !line.starts_with(['|', '-', '#', '>']) && line.len() > 20);

@@ -3,6 +3,7 @@
 //! The literal versions weigh all cells and sort all groups anew after each elimination. They are slow, and meant to be
 //! easy to hold against the paper.
 
+use disjoin::Unobserved;
 use disjoin::attack::semantic::calibrated::{calibrated, learn};
 use disjoin::attack::semantic::judge::{Original, Score, Truth, judge};
 use disjoin::attack::semantic::summary::Summary;
@@ -14,13 +15,15 @@ use disjoin::data::{Dataset, Recoding, TermId};
 use disjoin::knowledge::relatedness::corpus::Builder;
 use disjoin::knowledge::relatedness::{Corpus, Known, by_corpus};
 use disjoin::protect::recoding::{Params, coat};
+use disjoin::read::Files;
 use disjoin::read::policy::{Policy, one_utility_set, random_singletons};
 use disjoin::recipe::read_recipe;
 use disjoin::recipe::recoding::{Method as Recoder, Recoding as Asked};
 use disjoin::release::recoded::{Draft, Recoded};
-use disjoin::report::{Audience, recoded_html, recoded_markdown};
+use disjoin::report::{Attacked, Audience, Run};
+use disjoin::run::forms::recoded::make;
 use disjoin::run::meaning::{Words, attack_words};
-use disjoin::run::recoded::{protect_recoded, run_recoded};
+use disjoin::run::{Input, run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -329,7 +332,7 @@ fn scores(topics: usize, k: u32, seed: u64) -> Vec<(Method, Score)> {
     let data = Dataset::from_texts(texts(600, topics, &mut rng));
     let privacy = random_singletons(data.n_terms(), 0.3, seed).unwrap();
     let policy = Policy { privacy, utility: one_utility_set(data.n_terms()) };
-    let recoding = coat(&data.records, data.n_terms(), &policy, &Params::new(k)).unwrap().recoding;
+    let recoding = coat(&data.records, data.n_terms(), &policy, &Params::new(k), &Unobserved).unwrap().recoding;
     let records = recoding.apply(&data.records);
     let view = View { groups: recoding.groups(), records: &records };
     let (distance, known) = by_corpus(&corpus, &data.dictionary);
@@ -391,8 +394,7 @@ fn by_definition(
     data: &Dataset,
     distance: &dyn Fn(TermId, TermId) -> f64,
 ) -> (Coverage, [u64; 4]) {
-    let mut coverage = Coverage::default();
-    let [mut added, mut original, mut eliminated, mut right] = [0; 4];
+    let (mut coverage, mut counts) = (Coverage::default(), [0; 4]);
     let mut first = 0;
     for block in &release.blocks {
         let lines = first..first + block.bag.len() as u32;
@@ -422,40 +424,50 @@ fn by_definition(
                 };
                 rows.push((person, group.iter().map(cell).collect::<Vec<Option<f64>>>()));
             }
-            if n_holders == 0 {
-                continue;
-            }
-            coverage.generalised += 1;
-            let known: Vec<f64> = rows.iter().flat_map(|row| row.1.iter().flatten()).copied().collect();
-            if known.is_empty() {
-                coverage.unknown += 1;
-                continue;
-            }
-            if rows.len() < 2 {
-                coverage.single_row += 1;
-                continue;
-            }
-            coverage.attacked += 1;
-            coverage.cells += (rows.len() * group.len()) as u64;
-            coverage.unknown_cells += (rows.len() * group.len() - known.len()) as u64;
-            let mean = known.iter().sum::<f64>() / known.len() as f64;
-            for (person, cells) in &rows {
-                let far: Vec<usize> = (0..group.len()).filter(|&at| cells[at].is_some_and(|d| d > mean)).collect();
-                let nearest = far.iter().copied().min_by(|&a, &b| cells[a].unwrap().total_cmp(&cells[b].unwrap()));
-                for (at, member) in group.iter().enumerate() {
-                    let was_there = person.contains(member);
-                    added += u64::from(!was_there);
-                    original += u64::from(was_there);
-                    let stays = far.len() == group.len() && nearest == Some(at);
-                    if far.contains(&at) && !stays {
-                        eliminated += 1;
-                        right += u64::from(!was_there);
-                    }
-                }
+            if n_holders > 0 {
+                threshold_by_definition(group, &rows, &mut coverage, &mut counts);
             }
         }
     }
-    (coverage, [added, original, eliminated, right])
+    (coverage, counts)
+}
+
+/// A generalised item: for everybody who has it and some context, the distance of each member, where it is known. Counts members
+/// that were added and that were not, those that are eliminated, and how many of these rightly.
+fn threshold_by_definition(
+    group: &[TermId],
+    rows: &[(&Vec<TermId>, Vec<Option<f64>>)],
+    coverage: &mut Coverage,
+    [added, original, eliminated, right]: &mut [u64; 4],
+) {
+    coverage.generalised += 1;
+    let known: Vec<f64> = rows.iter().flat_map(|row| row.1.iter().flatten()).copied().collect();
+    if known.is_empty() {
+        coverage.unknown += 1;
+        return;
+    }
+    if rows.len() < 2 {
+        coverage.single_row += 1;
+        return;
+    }
+    coverage.attacked += 1;
+    coverage.cells += (rows.len() * group.len()) as u64;
+    coverage.unknown_cells += (rows.len() * group.len() - known.len()) as u64;
+    let mean = known.iter().sum::<f64>() / known.len() as f64;
+    for (person, cells) in rows {
+        let far: Vec<usize> = (0..group.len()).filter(|&at| cells[at].is_some_and(|d| d > mean)).collect();
+        let nearest = far.iter().copied().min_by(|&a, &b| cells[a].unwrap().total_cmp(&cells[b].unwrap()));
+        for (at, member) in group.iter().enumerate() {
+            let was_there = person.contains(member);
+            *added += u64::from(!was_there);
+            *original += u64::from(was_there);
+            let stays = far.len() == group.len() && nearest == Some(at);
+            if far.contains(&at) && !stays {
+                *eliminated += 1;
+                *right += u64::from(!was_there);
+            }
+        }
+    }
 }
 
 /// Distances that add up without rounding; one in eight is known to nobody.
@@ -511,7 +523,7 @@ fn several_recodings_are_attacked_and_judged_as_by_definition() {
     let (mut several, mut eliminated) = (0, 0);
     for round in 0..600 {
         let (data, release, line_of) = random_release(&mut rng);
-        let attacked = attack_release(&release, &some_distance, &options, &mut |_| {});
+        let attacked = attack_release(&release, &some_distance, &options, &Unobserved);
         let original = Original::new(&release, &data, Some(&line_of)).unwrap();
         let summary = Summary::new(&attacked, "letters", Known::default(), Some(&original.truth()));
         let (coverage, counts) = by_definition(&release, &line_of, &data, &some_distance);
@@ -553,7 +565,7 @@ fn one_recoding_is_attacked_as_its_tables_are() {
         let [block] = &release.blocks[..] else { continue };
         let records = block.bag.transactions();
         let laid = tables(&View { groups: &block.groups, records: &records }, &some_distance, Some(2));
-        let attacked = attack_release(&release, &some_distance, &options, &mut |_| {});
+        let attacked = attack_release(&release, &some_distance, &options, &Unobserved);
         assert_eq!(
             (&attacked.coverage[..], format!("{:?}", attacked.tables)),
             (&[laid.coverage][..], format!("{:?}", laid.tables))
@@ -580,7 +592,7 @@ fn of_items_in_many_records_a_sample_is_attacked() {
         let (_, release, _) = random_release(&mut rng);
         let of = |rows: usize| {
             let options = Options { methods: vec![Method::Largest], rows, ..Options::default() };
-            attack_release(&release, &some_distance, &options, &mut |_| {})
+            attack_release(&release, &some_distance, &options, &Unobserved)
         };
         let (all, few) = (of(usize::MAX), of(3));
         let rows = |of: &[Coverage]| of.iter().map(|of| of.rows_left_out).sum::<u64>();
@@ -624,12 +636,12 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let data = Dataset::from_texts(notes(700, 6, &mut rng));
     let asked = Asked { block: Some(100), ..Asked::by_hierarchy(Recoder::Lra, 4, 1, 5) };
-    let made = protect_recoded(&asked, &data, &mut |_| {}).unwrap();
+    let made = make(&asked, &data, &Unobserved).unwrap();
     assert!(made.release.blocks.len() > 5, "{}", made.release.blocks.len());
     let options = Options { seed: 1, ..Options::default() };
     let beside = Some((&data, Some(&made.line_of[..])));
     let told_by_release = Words::Release.distances(&made.release).unwrap();
-    let (_, told) = attack_words(&made.release, &told_by_release, &options, beside, &mut |_| {}).unwrap();
+    let (_, told) = attack_words(&made.release, &told_by_release, &options, beside, &Unobserved).unwrap();
     println!("{:?}", told.coverage);
     for of in &told.attacks {
         let score = of.score.as_ref().unwrap();
@@ -647,7 +659,7 @@ fn local_recoding_gives_away_by_itself_what_it_generalises() {
     assert!(told.beyond_blind() > 0.03, "{}", told.beyond_blind());
     let threshold = told.attacks.iter().find(|of| of.attack == Method::Threshold).unwrap();
     let all = Options { methods: vec![Method::Threshold], rows: usize::MAX, ..options };
-    let (_, told_all) = attack_words(&made.release, &told_by_release, &all, beside, &mut |_| {}).unwrap();
+    let (_, told_all) = attack_words(&made.release, &told_by_release, &all, beside, &Unobserved).unwrap();
     let (coverage, counts) = by_definition(&made.release, &made.line_of, &data, &*told_by_release.distance);
     assert_eq!(told_all.coverage, coverage);
     assert_eq!(counts_of(told_all.attacks[0].score.as_ref().unwrap())[..2], counts[..2]);
@@ -670,19 +682,20 @@ fn the_public_page_tells_nothing_that_was_judged() {
         let block = if method == "lra" { "block = 80" } else { "" };
         let recipe = format!(
             "[input]\nfile = \"data.dat\"\nformat = \"basket\"\n[protect]\nmethod = \"{method}\"\nk = 4\nm = 1\nfanout = 5\n{block}\n\
-             [attack]\n{corpus}\nmost_beyond_blind = 1\n[output]\nfolder = \"{method}\"\n"
+             [attack]\n{corpus}\n[limits]\nadvantage = 1\n[output]\nfolder = \"{method}\"\n"
         );
         std::fs::write(at("recipe.toml"), recipe).unwrap();
-        let story = run_recoded(&read_recipe(&at("recipe.toml")).unwrap(), &mut |_| {}).unwrap();
-        let found = story.attacks.as_ref().unwrap();
+        let recipe = read_recipe(&at("recipe.toml")).unwrap();
+        let mut ran = run(&recipe, Input::Named(&Files), &Unobserved).unwrap();
+        let found = attacks_of(&mut ran).clone();
         assert!(found.coverage.attacked > 5 && found.attacks.iter().all(|of| of.score.is_some()), "{found:?}");
-        assert!(story.limits.iter().any(|limit| limit.key == "attack.most_beyond_blind" && limit.holds));
+        assert!(ran.judgement.limits.iter().any(|limit| limit.key == "limits.advantage" && limit.holds));
         let read = |name: &str| std::fs::read_to_string(at(method).join(name)).unwrap();
-        let public = recoded_html(&story, Audience::Public);
+        let public = ran.page(Audience::Public).html();
         assert_eq!(read("release/report.html"), public);
-        assert!(public.contains("What words give away") && !public.contains("blindly"));
+        assert!(public.contains("Semantic attacks") && !public.contains("baseline"));
         let inside = read("custody/report.html");
-        assert!(inside.contains("F blindly") && inside.contains("<svg"), "{method}");
+        assert!(inside.contains("F of the baseline") && inside.contains("<svg"), "{method}");
         assert!(
             read("custody/report.md").contains("| redistribution")
                 || read("custody/report.md").contains("`redistribution`")
@@ -693,8 +706,8 @@ fn the_public_page_tells_nothing_that_was_judged() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
             assert!(!text.contains("\"score\"") && !text.contains("precision"), "{method}");
         }
-        let mut other = story.clone();
-        let attacks = other.attacks.as_mut().unwrap();
+        let mut other = ran.clone();
+        let attacks = attacks_of(&mut other);
         for of in &mut attacks.attacks {
             (of.score, of.blind) = (None, None);
             if !corpus.is_empty() {
@@ -705,9 +718,17 @@ fn the_public_page_tells_nothing_that_was_judged() {
         if !corpus.is_empty() {
             (attacks.coverage, attacks.terms) = (Coverage { generalised: 1, ..Coverage::default() }, Known::default());
         }
-        other.limits[0].value = 0.999;
-        assert_eq!(recoded_html(&other, Audience::Public), public);
-        assert_eq!(recoded_markdown(&other, Audience::Public), recoded_markdown(&story, Audience::Public));
-        assert_ne!(recoded_html(&other, Audience::Inside), inside);
+        other.judgement.limits[0].value = 0.999;
+        assert_eq!(other.page(Audience::Public).html(), public);
+        assert_eq!(other.page(Audience::Public).markdown(), ran.page(Audience::Public).markdown());
+        assert_ne!(other.page(Audience::Inside).html(), inside);
+    }
+}
+
+/// What attacks by words found in the last round.
+fn attacks_of(ran: &mut Run) -> &mut Summary {
+    match ran.rounds.last_mut().map(|round| &mut round.attacked) {
+        Some(Attacked::Recoded { summary, .. }) => summary,
+        other => panic!("recoded transactions are attacked by words: {other:?}"),
     }
 }

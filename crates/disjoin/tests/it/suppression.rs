@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use disjoin::Unobserved;
 use disjoin::data::{TermId, Transactions};
 use disjoin::protect::recoding::{suppress, suppress_partially};
 use rand::{RngExt, SeedableRng};
@@ -33,7 +34,7 @@ fn what_is_left_is_anonymous() {
         let (k, m) = (rng.random_range(2..6), rng.random_range(1..4));
         let is_fine = |records: &Transactions| itemsets(records, m).values().all(|&support| support >= k);
 
-        let all = suppress(&records, n_terms, k, m).unwrap();
+        let all = suppress(&records, n_terms, k, m, &Unobserved).unwrap();
         let left = all.recoding.apply(&records);
         assert!(is_fine(&left), "round {round}");
         assert!(all.recoding.groups().iter().all(|group| group.len() == 1));
@@ -41,7 +42,7 @@ fn what_is_left_is_anonymous() {
         assert_eq!(all.stats.records_gone as usize, records.len() - left.len());
         assert_eq!(all.stats.terms_gone as usize, all.recoding.suppressed().count());
 
-        let part = suppress_partially(&records, n_terms, k, m).unwrap();
+        let part = suppress_partially(&records, n_terms, k, m, &Unobserved).unwrap();
         assert!(is_fine(&part.records), "round {round}");
         assert_eq!(part.stats.occurrences_gone as usize, records.n_incidences() - part.records.n_incidences());
         // Records only lose terms: in order, each is part of one of the original.
@@ -68,8 +69,11 @@ fn threads_do_not_show() {
     }
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     for m in 1..4 {
-        assert_eq!(one_thread.install(|| suppress(&records, 30, 4, m)).unwrap(), suppress(&records, 30, 4, m).unwrap());
-        let part = one_thread.install(|| suppress_partially(&records, 30, 4, m)).unwrap();
-        assert_eq!(part, suppress_partially(&records, 30, 4, m).unwrap());
+        assert_eq!(
+            one_thread.install(|| suppress(&records, 30, 4, m, &Unobserved)).unwrap(),
+            suppress(&records, 30, 4, m, &Unobserved).unwrap()
+        );
+        let part = one_thread.install(|| suppress_partially(&records, 30, 4, m, &Unobserved)).unwrap();
+        assert_eq!(part, suppress_partially(&records, 30, 4, m, &Unobserved).unwrap());
     }
 }

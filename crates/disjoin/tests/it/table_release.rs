@@ -6,20 +6,21 @@ use std::fs;
 use std::path::Path;
 
 use crate::tables::{random_partition, random_table, rebuilt, shuffled};
-use disjoin::Error;
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::data::{Hierarchy, Partition};
-use disjoin::protect::tabular::{Method, Params};
-use disjoin::publish::{
-    Destination, KeptTable, Page, Part, TableCustody, TablePackage, find_release, find_table_release, release_folder,
-};
+use disjoin::publish::{Custody, Destination, Kept, Package, Part, release_folder, somewhere};
 use disjoin::read::Options;
 use disjoin::read::rows::{Declared, TableIntake, table_bytes};
-use disjoin::release::generalized::{Generalized, TableClaim, form_of, published_columns};
+use disjoin::recipe;
+use disjoin::release::generalized::{DATA, Generalized, TableClaim, published_columns};
 use disjoin::release::privacy_models::{
     Criterion, Distance, Judge, distance_equal, distance_hierarchical, distance_ordered, relative_gain,
 };
+use disjoin::release::{Claim, Form, form_of};
+use disjoin::run::{self, Input};
+use disjoin::verify::TableRule::{Cells, ClassSize, Columns, Criteria, CustodyMap, Promise, Records, Values};
 use disjoin::verify::{TableRule, TableTruth, TableVerdict, open_table, parse_table, verify_table};
+use disjoin::{Error, Unobserved};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -49,12 +50,8 @@ fn expected(table: &Table, partition: &Partition) -> Vec<Vec<String>> {
     rows
 }
 
-fn params(criteria: &[Criterion]) -> Params {
-    Params { method: Method::Mondrian, criteria: criteria.to_vec(), most_removed: 0.25, seed: 7 }
-}
-
-fn custody(table: &Table, criteria: &[Criterion]) -> TableCustody {
-    let input = TableIntake {
+fn intake(table: &Table) -> TableIntake {
+    TableIntake {
         file: "original.csv".into(),
         format: "csv".into(),
         bytes: 1,
@@ -62,17 +59,23 @@ fn custody(table: &Table, criteria: &[Criterion]) -> TableCustody {
         rows: table.n_rows() as u64,
         columns: table.columns.iter().map(|column| column.name.clone()).collect(),
         missing: 0,
-    };
-    let roles = table.columns.iter().map(|column| (column.name.clone(), column.role)).collect();
-    TableCustody::new(input, Declared { roles, ..Declared::default() }, (&params(criteria)).into(), 0.5)
+    }
 }
 
+/// A package of classes that no method would make.
 fn publish(out: &Path, table: &Table, partition: &Partition, criteria: &[Criterion]) {
     let claim = TableClaim::new(table, partition, "mondrian", criteria);
-    let custody = custody(table, criteria);
-    let page = Page { part: Part::Custody, name: "report.md", text: "# Report\n".into() };
-    let package = TablePackage { claim: &claim, table, partition, sets: None, custody: &custody, pages: &[page] };
-    package.publish(&Destination::check(out).unwrap()).unwrap();
+    let roles = table.columns.iter().map(|column| (column.name.clone(), column.role)).collect();
+    let declared = Declared { roles, ..Declared::default() };
+    let body = serde_json::json!({ "declared": declared, "parameters": { "criteria": criteria } });
+    let custody = Custody::new(Form::Classes, None, &intake(table), body).unwrap();
+    let data = Generalized::new(table, partition);
+    let package = Package::default()
+        .file(Part::Release, DATA, |file| data.write(file))
+        .bytes(Part::Release, "claim.json", claim.to_json().unwrap())
+        .custody(Form::Classes, &custody, somewhere(data.class_of()))
+        .unwrap();
+    Destination::check(out).unwrap().publish(|staging| package.write(staging, &Unobserved)).unwrap();
 }
 
 /// The smallest class and the worst of some criteria, by definition, over classes as readers see them.
@@ -223,10 +226,10 @@ fn through_the_disk(
     criteria: &[Criterion],
 ) -> (TableClaim, Table, Vec<Option<u32>>) {
     publish(out, table, partition, criteria);
-    let release = find_table_release(out).unwrap();
-    assert_eq!(form_of(&release.join("claim.json")).unwrap(), "generalized");
+    let release = release_folder(out).unwrap();
+    assert_eq!(form_of(&release.join("claim.json")).unwrap(), Form::Classes);
     let (claim, published) = open_table(&release).unwrap();
-    (claim, published, KeptTable::read(&out.join("custody")).unwrap().class_of)
+    (claim, published, Kept::read(&out.join("custody"), Form::Classes).unwrap().map)
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn honest_releases_hold_and_no_tighter_claim_does() {
         }
         // Each limit is what is there: a bit tighter, and exactly that one fails.
         for tight in criteria(&worst, -1e-6) {
-            let verdict = verify_table(&TableClaim { criteria: vec![tight], ..claim.clone() }, &published, None);
+            let verdict = verify_table(&tighter(&claim, tight), &published, None);
             assert!(!verdict.holds && verdict.criteria[0].violated > 0, "round {round}: {tight:?}");
             let finding = &verdict.findings[0];
             assert!(finding.rule == TableRule::Criteria && finding.line.is_some_and(|line| line >= 2));
@@ -272,6 +275,13 @@ fn honest_releases_hold_and_no_tighter_claim_does() {
         }
     }
     assert!(with_hierarchy > 5 && with_order > 5, "{with_hierarchy} {with_order}");
+}
+
+/// The claim with another promise.
+fn tighter(claim: &TableClaim, criterion: Criterion) -> TableClaim {
+    let mut claim = claim.clone();
+    claim.criteria = vec![criterion];
+    claim
 }
 
 /// Values of removed rows make the tree of sensitive values no higher.
@@ -344,6 +354,79 @@ fn broken(verdict: &TableVerdict) -> HashSet<TableRule> {
     verdict.checks.iter().filter(|check| check.violated > 0).map(|check| check.rule).collect()
 }
 
+/// What is done, and the rules that it breaks without and with the original.
+type Tampering = (&'static str, Change, &'static [TableRule], &'static [TableRule]);
+type Change = fn(&mut String, &mut TableClaim, &mut Vec<Option<u32>>);
+
+const TAMPERED_ROWS: &[Tampering] = &[
+    (
+        "a row dropped",
+        |text, _, _| *text = text.replacen("30..31,Xa,Yhiv,7001\n", "", 1),
+        &[Records, Criteria],
+        &[Records, Criteria, ClassSize, Values],
+    ),
+    (
+        "a row repeated",
+        |text, _, _| text.push_str("40..44,{Xc|Xd},Yhiv,7003\n"),
+        &[Records, Criteria],
+        &[Records, Criteria, ClassSize, Values],
+    ),
+    (
+        "a row dropped, and the claim with it",
+        |text, claim, _| {
+            *text = text.replacen("30..31,Xa,Yhiv,7001\n", "", 1);
+            claim.records -= 1;
+        },
+        &[Criteria],
+        &[Criteria, ClassSize, Values],
+    ),
+];
+
+const TAMPERED_VALUES: &[Tampering] = &[
+    (
+        "a cell changed in one row",
+        |text, _, _| *text = text.replacen("30..31,Xa,Yhiv", "30..31,Xb,Yhiv", 1),
+        &[Criteria],
+        &[Criteria, ClassSize, Cells, Values],
+    ),
+    ("a range moved in a whole class", |text, _, _| *text = text.replace("30..31", "30..30.5"), &[], &[Cells]),
+    ("a word replaced in a whole class", |text, _, _| *text = text.replace("31,Xa,", "31,Xb,"), &[], &[Cells]),
+    ("a word taken out of a set", |text, _, _| *text = text.replace("{Xc|Xd}", "{Xc|Xe}"), &[], &[Cells]),
+    ("a cell emptied", |text, _, _| *text = text.replace("31,Xa,", "31,,"), &[], &[Cells]),
+    (
+        "a sensitive value changed",
+        |text, _, _| *text = text.replacen("31,Xa,Yflu", "31,Xa,Yhiv", 1),
+        &[Criteria],
+        &[Criteria, Values],
+    ),
+    (
+        "a sensitive value invented",
+        |text, _, _| *text = text.replacen("31,Xa,Yflu", "31,Xa,Ypox", 1),
+        &[Criteria],
+        &[Criteria, Values],
+    ),
+    (
+        "sensitive values of a class exchanged",
+        |text, _, _| *text = text.replacen("Yflu,7003", "Yflu,7001", 1).replacen("Yhiv,7001", "Yhiv,7003", 1),
+        &[],
+        &[Values],
+    ),
+    ("another value changed", |text, _, _| *text = text.replacen("7003", "7004", 1), &[], &[Values]),
+];
+
+const TAMPERED_PROMISES: &[Tampering] = &[
+    ("k too high", |_, claim, _| claim.criteria[0] = Criterion::KAnonymity { k: 3 }, &[Criteria], &[Criteria]),
+    ("nothing promised", |_, claim, _| claim.criteria.clear(), &[Promise], &[Promise]),
+    (
+        "a limit that means nothing",
+        |_, claim, _| claim.criteria[0] = Criterion::KAnonymity { k: 1 },
+        &[Promise],
+        &[Promise],
+    ),
+    ("another original", |_, _, class_of| class_of.push(None), &[], &[CustodyMap]),
+    ("rows sent to each other's class", |_, _, class_of| class_of.swap(0, 2), &[], &[Cells, Values]),
+];
+
 #[test]
 fn every_tampering_is_found() {
     let (table, partition) = secrets();
@@ -355,71 +438,7 @@ fn every_tampering_is_found() {
         assert!(verdict.holds, "{verdict:#?}");
     }
 
-    use TableRule::{Cells, ClassSize, Columns, Criteria, CustodyMap, Promise, Records, Values};
-    type Change = fn(&mut String, &mut TableClaim, &mut Vec<Option<u32>>);
-    let cases: [(&str, Change, &[TableRule], &[TableRule]); 17] = [
-        (
-            "a row dropped",
-            |text, _, _| *text = text.replacen("30..31,Xa,Yhiv,7001\n", "", 1),
-            &[Records, Criteria],
-            &[Records, Criteria, ClassSize, Values],
-        ),
-        (
-            "a row repeated",
-            |text, _, _| text.push_str("40..44,{Xc|Xd},Yhiv,7003\n"),
-            &[Records, Criteria],
-            &[Records, Criteria, ClassSize, Values],
-        ),
-        (
-            "a row dropped, and the claim with it",
-            |text, claim, _| {
-                *text = text.replacen("30..31,Xa,Yhiv,7001\n", "", 1);
-                claim.records -= 1;
-            },
-            &[Criteria],
-            &[Criteria, ClassSize, Values],
-        ),
-        (
-            "a cell changed in one row",
-            |text, _, _| *text = text.replacen("30..31,Xa,Yhiv", "30..31,Xb,Yhiv", 1),
-            &[Criteria],
-            &[Criteria, ClassSize, Cells, Values],
-        ),
-        ("a range moved in a whole class", |text, _, _| *text = text.replace("30..31", "30..30.5"), &[], &[Cells]),
-        ("a word replaced in a whole class", |text, _, _| *text = text.replace("31,Xa,", "31,Xb,"), &[], &[Cells]),
-        ("a word taken out of a set", |text, _, _| *text = text.replace("{Xc|Xd}", "{Xc|Xe}"), &[], &[Cells]),
-        ("a cell emptied", |text, _, _| *text = text.replace("31,Xa,", "31,,"), &[], &[Cells]),
-        (
-            "a sensitive value changed",
-            |text, _, _| *text = text.replacen("31,Xa,Yflu", "31,Xa,Yhiv", 1),
-            &[Criteria],
-            &[Criteria, Values],
-        ),
-        (
-            "a sensitive value invented",
-            |text, _, _| *text = text.replacen("31,Xa,Yflu", "31,Xa,Ypox", 1),
-            &[Criteria],
-            &[Criteria, Values],
-        ),
-        (
-            "sensitive values of a class exchanged",
-            |text, _, _| *text = text.replacen("Yflu,7003", "Yflu,7001", 1).replacen("Yhiv,7001", "Yhiv,7003", 1),
-            &[],
-            &[Values],
-        ),
-        ("another value changed", |text, _, _| *text = text.replacen("7003", "7004", 1), &[], &[Values]),
-        ("k too high", |_, claim, _| claim.criteria[0] = Criterion::KAnonymity { k: 3 }, &[Criteria], &[Criteria]),
-        ("nothing promised", |_, claim, _| claim.criteria.clear(), &[Promise], &[Promise]),
-        (
-            "a limit that means nothing",
-            |_, claim, _| claim.criteria[0] = Criterion::KAnonymity { k: 1 },
-            &[Promise],
-            &[Promise],
-        ),
-        ("another original", |_, _, class_of| class_of.push(None), &[], &[CustodyMap]),
-        ("rows sent to each other's class", |_, _, class_of| class_of.swap(0, 2), &[], &[Cells, Values]),
-    ];
-    for (what, change, alone, with_original) in cases {
+    for (what, change, alone, with_original) in TAMPERED_ROWS.iter().chain(TAMPERED_VALUES).chain(TAMPERED_PROMISES) {
         let [without, with] = verdicts(change);
         assert_eq!(broken(&without), alone.iter().copied().collect(), "{what}: {without:#?}");
         let found = broken(&with);
@@ -427,9 +446,14 @@ fn every_tampering_is_found() {
         assert!(found.iter().all(|rule| with_original.contains(rule)), "{what}: {with:#?}");
         assert!(!with.holds);
     }
-    // The columns of the claim are those of the data, in name, order and kind.
+}
+
+/// The columns of the claim are those of the data, in name, order and kind.
+#[test]
+fn other_columns_in_the_claim_are_found() {
+    let (table, partition) = secrets();
     let claim = TableClaim::new(&table, &partition, "mondrian", &K_AND_BETA);
-    let read = parse_table(&claim, "data.csv", text.as_bytes()).unwrap();
+    let read = parse_table(&claim, "data.csv", &data(&table, &partition)).unwrap();
     for change in [
         (|claim: &mut TableClaim| claim.columns[2].role = Role::Other) as fn(&mut TableClaim),
         |claim| claim.columns.swap(0, 1),
@@ -485,13 +509,51 @@ fn what_is_no_release_is_refused_without_a_value() {
     }
 }
 
+/// The same with hierarchies, by which these classes are those that lose least.
+fn secrets_by_level() -> Table {
+    let (mut table, _) = secrets();
+    let ages =
+        [("20", "20s"), ("25", "20s"), ("30", "30s"), ("31", "30s"), ("40", "40s"), ("44", "40s"), ("90", "old")];
+    let cities = [("Xa", "Xm"), ("Xb", "Xm"), ("Xc", "Xn"), ("Xd", "Xn"), ("Xe", "Xo")];
+    for (column, above) in table.columns.iter_mut().zip([&ages[..], &cities[..]]) {
+        let paths = above.iter().map(|(value, label)| (*value, [*label, "*"]));
+        column.domain.set_hierarchy(Hierarchy::from_paths(column.domain.texts(), paths).unwrap());
+    }
+    table
+}
+
+/// A recipe for a table whose columns have these roles.
+fn recipe_of(roles: &[(&str, Role)], k: u32, folder: &Path) -> recipe::Written {
+    let names = |role: Role| roles.iter().filter(|of| of.1 == role).map(|of| of.0.to_owned()).collect();
+    let table = recipe::table::Written {
+        quasi: names(Role::Quasi),
+        sensitive: names(Role::Sensitive),
+        identifier: names(Role::Identifier),
+        insensitive: names(Role::Other),
+        numeric: vec!["age".into()],
+        seed: Some(7),
+        ..recipe::table::Written::default()
+    };
+    let mut written = recipe::Written { table: Some(table), ..recipe::Written::default() };
+    written.input.file = Some("people.csv".into());
+    written.output.folder = Some(folder.to_str().unwrap().to_owned());
+    written.protect.k = Some(k);
+    written
+}
+
 #[test]
 fn a_package_is_found_and_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let (table, partition) = secrets();
-    publish(&out, &table, &partition, &K_AND_BETA);
-    publish(&out, &table, &partition, &K_AND_BETA);
+    let table = secrets_by_level();
+    let roles: Vec<(&str, Role)> = table.columns.iter().map(|column| (column.name.as_str(), column.role)).collect();
+    let mut written = recipe_of(&roles, 2, &out);
+    written.protect.method = Some(recipe::Method::Lattice);
+    written.table.as_mut().unwrap().suppression_limit = Some(0.25);
+    let recipe = recipe::resolve(&written, Path::new("")).unwrap();
+    for _ in 0..2 {
+        run::protect(&recipe, Input::Table(table.clone(), intake(&table)), &Unobserved).unwrap();
+    }
     let names = |part: &str| {
         let mut names: Vec<String> = fs::read_dir(out.join(part))
             .unwrap()
@@ -501,21 +563,32 @@ fn a_package_is_found_and_replaced() {
         names
     };
     assert_eq!(names("release"), ["claim.json", "data.csv"]);
-    assert_eq!(names("custody"), ["class_of.csv", "custody.json", "mapping.csv", "report.md"]);
+    assert_eq!(names("custody"), ["class_of.csv", "custody.json", "mapping.csv"]);
     for path in [out.clone(), out.join("release")] {
-        assert_eq!(find_table_release(&path).unwrap(), out.join("release"));
         assert_eq!(release_folder(&path).unwrap(), out.join("release"));
-        assert!(find_release(&path).unwrap_err().to_string().contains("generalized table"));
+        assert_eq!(run::open(&path, None).unwrap().form(), Form::Classes);
     }
-    assert!(matches!(find_table_release(folder.path()), Err(Error::Input { .. })));
-    let kept = KeptTable::read(&out.join("custody")).unwrap();
-    assert_eq!(kept.class_of, [Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), None]);
+    let of_sets = <Claim>::read(&out.join("release/claim.json")).unwrap_err().to_string();
+    assert!(of_sets.contains("generalised table"), "{of_sets}");
+    assert!(matches!(release_folder(folder.path()), Err(Error::Input { .. })));
+    let kept = Kept::read(&out.join("custody"), Form::Classes).unwrap();
+    assert_eq!(kept.map, [Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), None]);
     assert_eq!((kept.input_sha256.as_str(), kept.declared.roles.len()), ("feed", 4));
+    let published = Generalized::new(&table, &kept.partition());
+    assert_eq!(fs::read(out.join("release/data.csv")).unwrap(), data(&table, &kept.partition()));
+    assert_eq!(published.class_of(), kept.map);
+    let mut expected = String::from("class,column,published,rows\n");
+    for class in 0..published.n_classes() {
+        for (column, cell) in ["age", "city"].iter().zip(published.cells(class)) {
+            expected += &format!("{},{column},{cell},{}\n", class + 1, published.rows(class).len());
+        }
+    }
     let mapping = fs::read_to_string(out.join("custody/mapping.csv")).unwrap();
+    assert_eq!(mapping, expected);
     let lines: Vec<&str> = mapping.lines().take(3).collect();
-    assert_eq!(lines, ["class,column,published,rows", "1,age,20..25,2", "1,city,{Xa|Xb},2"]);
+    assert_eq!(lines, ["class,column,published,rows", "1,age,20s,2", "1,city,Xm,2"]);
     let told: serde_json::Value = serde_json::from_slice(&fs::read(out.join("custody/custody.json")).unwrap()).unwrap();
-    assert_eq!((&told["removed"], &told["classes"], &told["parameters"]["seed"]), (&1.into(), &3.into(), &7.into()));
+    assert_eq!((&told["suppressed"], &told["classes"], &told["parameters"]["seed"]), (&1.into(), &3.into(), &7.into()));
     // Nothing of the removed row leaves.
     for file in names("release") {
         let text = fs::read_to_string(out.join("release").join(file)).unwrap();
@@ -537,30 +610,21 @@ fn a_file_becomes_a_release_that_agrees_with_it() {
         ("ill", Role::Sensitive),
         ("note", Role::Other),
     ];
-    let declared = Declared {
-        roles: roles.iter().map(|(name, role)| (name.to_string(), *role)).collect(),
-        numeric: vec!["age".into()],
-        missing: vec!["NA".into()],
-        ..Declared::default()
-    };
-    let (table, intake) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &declared).unwrap();
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let partition = random_partition(&mut rng, table.n_rows(), 4);
-    let criteria = [Criterion::KAnonymity { k: 4 }];
-    let claim = TableClaim::new(&table, &partition, "mondrian", &criteria);
-    let custody = TableCustody::new(intake, declared.clone(), (&params(&criteria)).into(), 0.1);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let package =
-        TablePackage { claim: &claim, table: &table, partition: &partition, sets: None, custody: &custody, pages: &[] };
-    package.publish(&Destination::check(&out).unwrap()).unwrap();
+    let mut written = recipe_of(&roles, 4, &out);
+    written.table.as_mut().unwrap().missing = vec!["NA".into()];
+    let recipe = recipe::resolve(&written, Path::new("")).unwrap();
+    let declared = recipe.table.as_ref().unwrap().declared.clone();
+    let (table, intake) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &declared).unwrap();
+    run::protect(&recipe, Input::Table(table.clone(), intake), &Unobserved).unwrap();
 
-    let kept = KeptTable::read(&out.join("custody")).unwrap();
+    let kept = Kept::read(&out.join("custody"), Form::Classes).unwrap();
     assert_eq!(kept.declared, declared);
     let (again, _) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &kept.declared).unwrap();
     let (read, published) = open_table(&out.join("release")).unwrap();
-    assert_eq!(read, claim);
-    let truth = TableTruth { table: &again, class_of: &kept.class_of };
+    assert_eq!(read, TableClaim::new(&table, &kept.partition(), "least-loss", &[Criterion::KAnonymity { k: 4 }]));
+    let truth = TableTruth { table: &again, class_of: &kept.map };
     assert!(verify_table(&read, &published, Some(truth)).holds);
     let released = fs::read_to_string(out.join("release/data.csv")).unwrap();
     assert!((0..40).all(|i| !released.contains(&format!("P{i}"))));

@@ -62,13 +62,13 @@ fn a_refusal_says_which_criterion_is_in_the_way() {
     let Err(Error::Infeasible { problem, hint }) = anonymize(&table, &params, Some(&beliefs)) else {
         panic!("beliefs so near leave no classes")
     };
-    assert!(problem.contains("of 400 rows") && problem.contains("at most 1.00 %"), "{problem}");
+    assert!(problem.contains("of 400 rows") && problem.contains("the suppression limit is 1.00 %"), "{problem}");
     // Without the limit on beliefs nothing has to go; without k nothing either, as whoever is alone agrees with himself.
     let without = |params: &Params| anonymize(&table, params, Some(&beliefs)).unwrap().removed.len();
     let k_only = Params { criteria: vec![Criterion::KAnonymity { k: 4 }], ..params.clone() };
     assert_eq!(without(&k_only), 0);
-    assert!(hint.contains("; without beliefs") && hint.contains(" 0.00 % are removed"), "{hint}");
-    assert!(hint.contains("--most-removed"), "{hint}");
+    assert!(hint.contains("; without beliefs") && hint.contains(" 0.00 % are suppressed"), "{hint}");
+    assert!(hint.contains("--suppression-limit"), "{hint}");
 }
 
 /// Puts many tables through all methods.

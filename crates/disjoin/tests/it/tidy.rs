@@ -88,9 +88,15 @@ fn modules_use_only_those_to_their_left() {
 
 #[test]
 fn every_file_says_what_it_is() {
-    for folder in
-        ["crates/disjoin/src", "crates/disjoin/tests", "crates/disjoin-cli/src", "crates/disjoin-cli/tests", "lab/src"]
-    {
+    for folder in [
+        "crates/disjoin/src",
+        "crates/disjoin/tests",
+        "crates/disjoin-cli/src",
+        "crates/disjoin-cli/tests",
+        "crates/disjoin-databases/src",
+        "crates/disjoin-databases/tests",
+        "lab/src",
+    ] {
         for path in rust_files(&root().join(folder)) {
             let text = fs::read_to_string(&path).unwrap();
             assert!(text.starts_with("//! "), "{} does not begin with what it is", path.display());

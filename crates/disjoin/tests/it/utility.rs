@@ -72,7 +72,7 @@ fn what_is_kept_is_what_counting_pair_by_pair_says() {
         let data = baskets(seed);
         let sets = vec![ids(&data, &["x0", "x1", "x2", "t0"]), ids(&data, &["t9"]), ids(&data, &["t1", "t2"])];
         let interest = Interest { sets, weights: vec![(0, 3.0), (1, 0.0), (2, 0.5)] };
-        let params = Params { grouping, algorithm_aware: true, interest: interest.clone(), ..Params::new(4, 2) };
+        let params = Params { grouping, algorithm_aware: true, interest: interest.clone(), ..Params::paper(4, 2) };
         let (outcome, kept) = kept(&data, &params, &interest);
         let kept = kept.unwrap();
         let released = subrecords(&outcome);
@@ -107,7 +107,7 @@ fn more_is_kept_of_what_matters() {
     let data = baskets(5);
     let interest = Interest { sets: vec![ids(&data, &["x0", "x1", "x2"])], ..Interest::default() };
     for grouping in [Grouping::Layered, Grouping::Paper] {
-        let plain = Params { grouping, algorithm_aware: true, ..Params::new(5, 2) };
+        let plain = Params { grouping, algorithm_aware: true, ..Params::paper(5, 2) };
         let steered = Params { interest: interest.clone(), ..plain.clone() };
         let links = |params: &Params| kept(&data, params, &interest).1.unwrap().links.unwrap();
         let (before, after) = (links(&plain), links(&steered));
@@ -118,7 +118,7 @@ fn more_is_kept_of_what_matters() {
 #[test]
 fn nothing_that_matters_changes_nothing() {
     let data = baskets(6);
-    let plain = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::new(5, 2) };
+    let plain = Params { grouping: Grouping::Layered, algorithm_aware: true, ..Params::paper(5, 2) };
     let (release, kept) = kept(&data, &plain, &Interest::default());
     assert!(kept.is_none());
     // Weights of 1 are what every term has.

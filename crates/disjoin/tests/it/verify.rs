@@ -7,16 +7,18 @@
 //! * *Controls*: for each rule there is a release that violates this rule and no other; a rule that has become blind
 //!   would be seen here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::worlds::guarantee::is_truthful;
 use crate::worlds::letters::{chunk, ids, joint, leaf};
+use crate::worlds::random::{Leaves, Place, planned, published, ways_to_root};
 use crate::worlds::{guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
+use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary, TermId};
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::{InMemory, RootStream};
-use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Joint, Node, Promise, Simple, jsonl};
+use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple, jsonl};
 use disjoin::verify::{Rule, Truth, Verdict, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -161,7 +163,7 @@ fn known_breaches_are_refused_for_the_right_reason() {
         [(property_1, 6, Rule::SharedChunkRoom), (lemma_3, 8, Rule::Filling), (small, 6, Rule::ClusterSize)]
     {
         let original = Dataset::from_texts(records.iter().map(|record| record.chars().map(String::from)));
-        let params = Params { paper_literal: true, max_cluster, ..Params::new(3, 2) };
+        let params = Params { paper_literal: true, max_cluster, ..Params::paper(3, 2) };
         let release = disassociate(&original, &params).unwrap().release;
         let verdict = verify(&claim(&release.header, None), InMemory::new(&release), None).unwrap();
         assert!(!verdict.holds && violated(&verdict).contains(&rule), "{:?}", verdict.findings);
@@ -243,12 +245,32 @@ fn control(rule: Rule, roots: Vec<Node>) -> Control {
 }
 
 fn controls() -> Vec<Control> {
-    let good = || vec![leaf(4, &["a a a a"], "")];
-    let two = |shared: &[&str]| vec![joint(vec![leaf(3, &["x x x"], ""), leaf(3, &["y y y"], "")], shared)];
-    let conflict = |shared: &[&str]| vec![joint(vec![leaf(3, &["x x x"], ""), leaf(3, &["a a a"], "")], shared)];
-    let sensitive = |terms: &str, l, rule: &str| {
-        Some(Sensitive { terms: terms.chars().map(text).collect(), l, rule: Some(rule.to_owned()) })
-    };
+    [of_form(), of_promises(), of_sensitive_terms_and_totals(), of_truth()].into_iter().flatten().collect()
+}
+
+fn good() -> Vec<Node> {
+    vec![leaf(4, &["a a a a"], "")]
+}
+
+fn with_z() -> Vec<Node> {
+    vec![leaf(4, &["a a a a"], "z")]
+}
+
+fn two(shared: &[&str]) -> Vec<Node> {
+    vec![joint(vec![leaf(3, &["x x x"], ""), leaf(3, &["y y y"], "")], shared)]
+}
+
+/// Seven times three terms that are in one or two records each: 28 pairs are seen, 21 to 42 are not. What is told leaves room from
+/// 21 + mk to 42 - 6 - mk.
+fn sevenfold() -> Vec<Node> {
+    vec![leaf(4, &["a a a a"], "xyz"); 7]
+}
+
+fn sensitive(terms: &str, l: Option<u32>, rule: &str) -> Option<Sensitive> {
+    Some(Sensitive { terms: terms.chars().map(text).collect(), l, rule: Some(rule.to_owned()) })
+}
+
+fn of_form() -> Vec<Control> {
     let wrong_size = |size| {
         let mut root = two(&["z z"]).remove(0);
         if let Node::Joint(joint) = &mut root {
@@ -259,21 +281,6 @@ fn controls() -> Vec<Control> {
     let mut unused_term = chunk(["a"; 4].iter().map(|text| ids(text)));
     unused_term.terms = ids("ab");
     let of = |chunks: Vec<Chunk>| vec![Node::Simple(Simple { size: 4, record_chunks: chunks, term_chunk: ids("z") })];
-    let known = |rule, roots, original: &[&'static str], leaf_of: Option<&[u32]>| Control {
-        original: Some((original.to_vec(), leaf_of.map(<[u32]>::to_vec))),
-        ..control(rule, roots)
-    };
-    let pairs = |a: &str, b: &str| vec![leaf(2, &["a a"], a), leaf(2, &["b b"], b)];
-    let z = || vec![leaf(4, &["a a a a"], "z")];
-    // Seven times three terms that are in one or two records each: 28 pairs are seen, 21 to 42 are not. What is told
-    // leaves room from 21 + mk to 42 - 6 - mk.
-    let sevenfold = || vec![leaf(4, &["a a a a"], "xyz"); 7];
-    let telling = |hidden: u64| Control {
-        k: 3,
-        occurrences: Some(28 + hidden),
-        ..control(Rule::OccurrencesLeaveRoom, sevenfold())
-    };
-    let twice = ["axyz", "axyz", "a", "a"].repeat(7);
     vec![
         Control { promise: Promise::None, ..control(Rule::Promise, good()) },
         Control { k: 1, ..control(Rule::Parameters, good()) },
@@ -289,6 +296,12 @@ fn controls() -> Vec<Control> {
         control(Rule::ChunkSize, two(&["z z z z z z z"])),
         control(Rule::EmptyCluster, vec![joint(vec![leaf(2, &["a a"], ""), leaf(2, &[], "")], &["z z"])]),
         control(Rule::ClusterSize, vec![leaf(1, &[], "a")]),
+    ]
+}
+
+fn of_promises() -> Vec<Control> {
+    let conflict = |shared: &[&str]| vec![joint(vec![leaf(3, &["x x x"], ""), leaf(3, &["a a a"], "")], shared)];
+    vec![
         control(Rule::RecordChunkAnonymity, vec![leaf(4, &["ab a a a"], "")]),
         control(Rule::RecordChunkAnonymity, vec![leaf(4, &["ab a b b"], "")]),
         // Figure 4, and the counterexample to Lemma 3.
@@ -322,18 +335,39 @@ fn controls() -> Vec<Control> {
             promise: Promise::AlgorithmAware,
             ..control(Rule::CutGivesNothingAway, vec![leaf(4, &["abc abc ab a", "e e"], "")])
         },
+    ]
+}
+
+fn of_sensitive_terms_and_totals() -> Vec<Control> {
+    let telling = |hidden: u64| Control {
+        k: 3,
+        occurrences: Some(28 + hidden),
+        ..control(Rule::OccurrencesLeaveRoom, sevenfold())
+    };
+    vec![
         Control { sensitive: sensitive("a", None, "size"), ..control(Rule::SensitivePlace, good()) },
         Control { sensitive: sensitive("z", None, "size"), ..control(Rule::SensitivePlace, two(&["z z"])) },
-        Control { sensitive: sensitive("z", Some(5), "size"), ..control(Rule::DiversitySize, z()) },
+        Control { sensitive: sensitive("z", Some(5), "size"), ..control(Rule::DiversitySize, with_z()) },
         telling(26),
         telling(31),
         Control { sensitive: sensitive("z", None, "size"), ..telling(28) },
         // Cut by the paper's rule, other clusters cannot be arranged at will.
         Control { promise: Promise::AlgorithmAware, ..telling(28) },
-        known(Rule::OriginalRecords, z(), &["az", "a", "a", "a", "z"], None),
-        known(Rule::OriginalTerms, z(), &["a", "a", "a", "a"], None),
-        known(Rule::OriginalTerms, z(), &["a", "a", "az", "ab"], None),
-        known(Rule::OriginalSupports, z(), &["az", "a", "a", "z"], None),
+    ]
+}
+
+fn of_truth() -> Vec<Control> {
+    let known = |rule, roots, original: &[&'static str], leaf_of: Option<&[u32]>| Control {
+        original: Some((original.to_vec(), leaf_of.map(<[u32]>::to_vec))),
+        ..control(rule, roots)
+    };
+    let pairs = |a: &str, b: &str| vec![leaf(2, &["a a"], a), leaf(2, &["b b"], b)];
+    let twice = ["axyz", "axyz", "a", "a"].repeat(7);
+    vec![
+        known(Rule::OriginalRecords, with_z(), &["az", "a", "a", "a", "z"], None),
+        known(Rule::OriginalTerms, with_z(), &["a", "a", "a", "a"], None),
+        known(Rule::OriginalTerms, with_z(), &["a", "a", "az", "ab"], None),
+        known(Rule::OriginalSupports, with_z(), &["az", "a", "a", "z"], None),
         Control { k: 3, occurrences: Some(28 + 28), ..known(Rule::OriginalOccurrences, sevenfold(), &twice, None) },
         known(Rule::CustodyMap, pairs("", ""), &["a", "a", "b", "b"], Some(&[0, 0, 0, 1])),
         known(Rule::CustodyMap, pairs("", ""), &["a", "a", "b", "b"], Some(&[0, 0, 1, 1, 0])),
@@ -348,7 +382,7 @@ fn controls() -> Vec<Control> {
         known(Rule::CustodyLeftOver, pairs("", "z"), &["az", "a", "bz", "b"], Some(&[0, 0, 1, 1])),
         Control {
             sensitive: sensitive("z", Some(2), "multiplicity"),
-            ..known(Rule::DiversityMultiplicity, z(), &["az", "az", "az", "a"], Some(&[0; 4]))
+            ..known(Rule::DiversityMultiplicity, with_z(), &["az", "az", "az", "a"], Some(&[0; 4]))
         },
     ]
 }
@@ -361,7 +395,8 @@ fn each_rule_is_broken_alone() {
         let told = control.records.unwrap_or(records);
         let header = Header { k: control.k, m: 2, records: told, occurrences: control.occurrences };
         let release = Disassociated { header, dictionary: alphabet(), roots: control.roots };
-        let claim = Claim { promise: control.promise, ..claim(&header, control.sensitive) };
+        let mut claim = claim(&header, control.sensitive);
+        claim.promise = control.promise;
         let original = control
             .original
             .as_ref()
@@ -507,11 +542,11 @@ fn parquet_holds_the_same_release() {
             std::fs::write(folder.path().join("claim.json"), claim(&header, None).to_json().unwrap()).unwrap();
             jsonl::write(&release, &mut File::create(&lines).unwrap()).unwrap();
             let to = Writer::new(File::create(&table).unwrap(), &header, "data.parquet").unwrap();
-            assert_eq!(copy(&mut Roots::open(&lines).unwrap(), to).unwrap(), release.roots.len() as u64);
+            assert_eq!(copy(&mut Roots::open(&lines).unwrap(), to, &Unobserved).unwrap(), release.roots.len() as u64);
 
             let mut back = Vec::new();
             let to = JsonlWriter::new(&mut back, &header, "back").unwrap();
-            copy(&mut Roots::open(&table).unwrap(), to).unwrap();
+            copy(&mut Roots::open(&table).unwrap(), to, &Unobserved).unwrap();
             assert_eq!(back, std::fs::read(&lines).unwrap(), "seed {seed}");
 
             let package = open(folder.path()).unwrap();
@@ -530,7 +565,7 @@ fn parquet_holds_the_same_release() {
 fn random_params(rng: &mut ChaCha8Rng) -> Params {
     let k = rng.random_range(2..=4);
     let refine = rng.random_bool(0.85);
-    Params { max_cluster: rng.random_range(2 * k..=3 * k), refine, ..Params::new(k, rng.random_range(1..=3)) }
+    Params { max_cluster: rng.random_range(2 * k..=3 * k), refine, ..Params::paper(k, rng.random_range(1..=3)) }
 }
 
 /// Blocks with a term of their own and terms that are frequent in one block and rare in others; or plain noise. Some
@@ -568,14 +603,6 @@ struct Made {
     leaf_of: Vec<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Own(usize),
-    TermChunk,
-    Lower,
-    Root,
-}
-
 fn truthful(rng: &mut ChaCha8Rng) -> Made {
     let n_terms = rng.random_range(2..=6_u32);
     let n_leaves = rng.random_range(1..=4_usize);
@@ -583,7 +610,7 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     let density = rng.random_range(0.2..0.7);
     // Repeating records makes safe releases likely enough; smaller leaves make unsafe ones likely.
     let repeat = rng.random_range(0.2..0.95);
-    let mut original: Vec<Vec<Vec<TermId>>> = Vec::new();
+    let mut original = Leaves::new();
     for _ in 0..n_leaves {
         let smallest = k as usize - usize::from(rng.random_bool(0.1));
         let size = rng.random_range(smallest..=5);
@@ -604,77 +631,19 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     // term 0, and what the others have of it fills them up.
     let tight = n_leaves > 1 && rng.random_bool(0.25);
     if tight {
-        for (leaf, records) in original.iter_mut().enumerate() {
-            records.truncate(k as usize + 1);
-            for record in records {
-                let shared = match rng.random_range(0..20) {
-                    0..=8 => vec![0],
-                    9..=15 => vec![1],
-                    _ => vec![],
-                };
-                let owned = if leaf == 0 { vec![0] } else { vec![] };
-                *record = [shared, owned, vec![2 + leaf as TermId]].concat();
-                record.sort_unstable();
-                record.dedup();
-            }
-        }
+        tighten(&mut original, k, rng);
     }
-    let groups: Vec<Vec<usize>> = match (n_leaves, if tight { 0 } else { rng.random_range(0..3) }) {
-        (3.., 1) => std::iter::once(vec![0, 1]).chain((2..n_leaves).map(|leaf| vec![leaf])).collect(),
-        (4, 2) => vec![vec![0, 1], vec![2, 3]],
-        _ => (0..n_leaves).map(|leaf| vec![leaf]).collect(),
-    };
-    let mut plan: Vec<BTreeMap<TermId, Place>> = Vec::new();
+    let groups = ways_to_root(n_leaves, if tight { 0 } else { rng.random_range(0..3) });
     let shares = rng.random_range(0.05..0.6);
-    for (leaf, records) in original.iter().enumerate() {
-        let nested = groups.iter().any(|group| group.len() > 1 && group.contains(&leaf));
-        let present: BTreeSet<TermId> = records.iter().flatten().copied().collect();
-        let mut choose = |t: TermId| match rng.random_bool(shares) && n_leaves > 1 {
-            _ if tight && t < 2 && (leaf, t) != (0, 0) => Place::Root,
-            _ if tight => Place::Own(0),
-            true if nested && rng.random_bool(0.5) => Place::Lower,
-            true => Place::Root,
-            false if rng.random_bool(0.35) => Place::TermChunk,
-            false => Place::Own(rng.random_range(0..2)),
-        };
-        plan.push(present.into_iter().map(|t| (t, choose(t))).collect());
-    }
-    // The lowest domain wins: what a leaf sends to the root stops below if a neighbour shares it there.
-    for group in groups.iter().filter(|group| group.len() > 1) {
-        let lower: BTreeSet<TermId> = (group.iter().flat_map(|&leaf| &plan[leaf]))
-            .filter(|(_, place)| **place == Place::Lower)
-            .map(|(&t, _)| t)
-            .collect();
-        for &leaf in group {
-            let sent = plan[leaf].iter_mut().filter(|(t, place)| **place == Place::Root && lower.contains(t));
-            sent.for_each(|(_, place)| *place = Place::Lower);
-        }
-    }
-    let project = |leaves: &[usize], takes: &dyn Fn(TermId, Place) -> bool| {
-        let records = leaves.iter().flat_map(|&leaf| original[leaf].iter().map(move |record| (leaf, record)));
-        chunk(records.map(|(leaf, record)| record.iter().copied().filter(|t| takes(*t, plan[leaf][t])).collect()))
-    };
-    let non_empty = |chunks: Vec<Chunk>| chunks.into_iter().filter(|chunk| chunk.n_distinct() > 0).collect();
-    let simple = |leaf: usize| {
-        let kept = |i: usize| project(&[leaf], &|_, place| place == Place::Own(i));
-        let term_chunk = plan[leaf].iter().filter(|(_, place)| **place == Place::TermChunk).map(|(&t, _)| t).collect();
-        let size = original[leaf].len() as u32;
-        Node::Simple(Simple { size, record_chunks: non_empty(vec![kept(0), kept(1)]), term_chunk })
-    };
-    let split = if tight { 1 } else { rng.random_range(1..4) };
-    let join = |leaves: &[usize], members: Vec<Node>, shared: Place| {
-        let side = |first: bool| project(leaves, &|t, place| place == shared && (t % split == 0) == first);
-        let shared_chunks = non_empty(vec![side(true), side(false)]);
-        Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks })
-    };
-    let member = |group: &Vec<usize>| match group[..] {
-        [leaf] => simple(leaf),
-        _ => join(group, group.iter().map(|&leaf| simple(leaf)).collect(), Place::Lower),
-    };
-    let root = match n_leaves {
-        1 => simple(0),
-        _ => join(&(0..n_leaves).collect::<Vec<_>>(), groups.iter().map(member).collect(), Place::Root),
-    };
+    let plan = planned(&original, &groups, |leaf, t, nested| match rng.random_bool(shares) && n_leaves > 1 {
+        _ if tight && t < 2 && (leaf, t) != (0, 0) => Place::Root,
+        _ if tight => Place::Own(0),
+        true if nested && rng.random_bool(0.5) => Place::Lower,
+        true => Place::Root,
+        false if rng.random_bool(0.35) => Place::TermChunk,
+        false => Place::Own(rng.random_range(0..2)),
+    });
+    let root = published(&original, &plan, &groups, if tight { 1 } else { rng.random_range(1..4) });
     let leaf_of: Vec<u32> = original.iter().zip(0..).flat_map(|(records, leaf)| vec![leaf; records.len()]).collect();
     let name = |t: &TermId| text(char::from(b'a' + *t as u8));
     let dataset = Dataset::from_texts(original.iter().flatten().map(|record| record.iter().map(name)));
@@ -682,6 +651,24 @@ fn truthful(rng: &mut ChaCha8Rng) -> Made {
     let release = Disassociated { header, dictionary: alphabet(), roots: vec![root] };
     assert_eq!(roots_of_leaves(&release).len(), n_leaves);
     Made { original: dataset, release, leaf_of }
+}
+
+/// Small leaves with a term each, and terms 0 and 1 here and there.
+fn tighten(original: &mut Leaves, k: u32, rng: &mut ChaCha8Rng) {
+    for (leaf, records) in original.iter_mut().enumerate() {
+        records.truncate(k as usize + 1);
+        for record in records {
+            let shared = match rng.random_range(0..20) {
+                0..=8 => vec![0],
+                9..=15 => vec![1],
+                _ => vec![],
+            };
+            let owned = if leaf == 0 { vec![0] } else { vec![] };
+            *record = [shared, owned, vec![2 + leaf as TermId]].concat();
+            record.sort_unstable();
+            record.dedup();
+        }
+    }
 }
 
 /// A sensitive term is in a third of the records at most, so it cannot fill all that would be empty.
@@ -693,7 +680,7 @@ fn diversity_bounds_what_sensitive_terms_fill() {
     let diversity = Some(Diversity { l: 3, rule: DiversityRule::Multiplicity });
     for algorithm_aware in [false, true] {
         let params =
-            Params { sensitive: vec![sensitive], diversity, algorithm_aware, max_cluster: 20, ..Params::new(3, 2) };
+            Params { sensitive: vec![sensitive], diversity, algorithm_aware, max_cluster: 20, ..Params::paper(3, 2) };
         let made = disassociate(&original, &params).unwrap();
         let named = Sensitive { terms: vec![text('h')], l: Some(3), rule: Some("multiplicity".into()) };
         let mut claim = claim(&made.release.header, Some(named));

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 
 use rand::RngExt;
 use rand::seq::index::sample;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::redistribution::redistribution;
@@ -24,12 +25,13 @@ use super::table::{context, distances};
 use super::{Distance, GroupTable, Step, Table, Trace, View};
 use crate::data::{RecordId, TermId, supports};
 use crate::generate::stream;
+use crate::observer::{Observer, Unobserved};
 
-/// At least so many groups are made up, and at least twice as many as there are real ones.
+/// At least so many synthetic groups are drawn, and at least twice as many as there are real ones.
 pub const MOCKS: usize = 300;
 const EACH: usize = 2;
 
-/// So many sets of terms are drawn for a made-up group; the one that is in the most similar number of records is taken.
+/// So many sets of terms are drawn for a synthetic group; the one that is in the most similar number of records is taken.
 const DRAWS: usize = 12;
 
 /// With fewer members of either kind there is nothing to learn from.
@@ -63,16 +65,28 @@ pub fn learn_from(
     most: Option<usize>,
     seed: u64,
 ) -> Option<Model> {
+    learn_watched(recodings, distance, most, seed, &Unobserved)
+}
+
+/// As [`learn_from`], watched by somebody.
+pub(super) fn learn_watched(
+    recodings: &[(View<'_>, &[GroupTable])],
+    distance: &Distance<'_>,
+    most: Option<usize>,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Option<Model> {
     let per_table = EACH.max(MOCKS.div_ceil(recodings.iter().map(|of| of.1.len()).sum::<usize>().max(1)));
     let mut made_up = Vec::new();
     let mut first = 0;
     for (view, tables) in recodings {
-        made_up.extend(mocks(view, tables, distance, most, Draws { seed, first, per_table }));
+        made_up.extend(mocks(view, tables, distance, most, Draws { seed, first, per_table }, observer));
         first += tables.len() * per_table;
     }
     let cells: Vec<([f64; N], bool)> = made_up
         .par_iter()
         .flat_map_iter(|(table, was_added)| {
+            observer.check();
             let features = features(table).into_iter().zip(was_added);
             features.filter_map(|(features, &was_added)| Some((features?, was_added))).collect::<Vec<_>>()
         })
@@ -137,7 +151,7 @@ fn cut(table: &Table, likely: &[Option<f64>], threshold: f64) -> Trace {
     Trace { steps, ..Trace::new(threshold) }
 }
 
-/// Where the randomness of made-up groups starts, and how many there are of each table.
+/// Where the randomness of synthetic groups starts, and how many there are of each table.
 #[derive(Clone, Copy)]
 struct Draws {
     seed: u64,
@@ -145,42 +159,43 @@ struct Draws {
     per_table: usize,
 }
 
-/// Groups of terms that were not generalised, as large as real ones, with what was added to each record.
-fn mocks(
-    view: &View<'_>,
-    tables: &[GroupTable],
-    distance: &Distance<'_>,
-    most: Option<usize>,
-    draws: Draws,
-) -> Vec<(GroupTable, Vec<bool>)> {
-    let Draws { seed, first, per_table } = draws;
-    let supports = supports(view.records, view.groups.len());
-    let mut holders: HashMap<u32, Vec<RecordId>> = HashMap::new();
-    for (id, record) in (0..).zip(view.records.iter()) {
-        for &group in record {
-            if view.groups.get(group as usize).is_some_and(|members| members.len() == 1) {
-                holders.entry(group).or_default().push(id);
+/// Terms that were not generalised, by the numbers of their groups.
+struct Singles<'a> {
+    view: &'a View<'a>,
+    supports: Vec<u32>,
+    holders: HashMap<u32, Vec<RecordId>>,
+    /// The rarest first: those that could have been members of a group in so few records are a prefix.
+    rarest: Vec<u32>,
+}
+
+impl<'a> Singles<'a> {
+    fn new(view: &'a View<'a>) -> Self {
+        let supports = supports(view.records, view.groups.len());
+        let mut holders: HashMap<u32, Vec<RecordId>> = HashMap::new();
+        for (id, record) in (0..).zip(view.records.iter()) {
+            for &group in record {
+                if view.groups.get(group as usize).is_some_and(|members| members.len() == 1) {
+                    holders.entry(group).or_default().push(id);
+                }
             }
         }
+        let mut rarest: Vec<u32> = holders.keys().copied().collect();
+        rarest.sort_unstable_by_key(|&group| (supports[group as usize], group));
+        Singles { view, supports, holders, rarest }
     }
-    // The rarest first: those that could have been members of a group in so few records are a prefix.
-    let mut singles: Vec<u32> = holders.keys().copied().collect();
-    singles.sort_unstable_by_key(|&group| (supports[group as usize], group));
-    let jobs: Vec<(usize, usize)> =
-        (0..tables.len()).flat_map(|table| (0..per_table).map(move |n| (table, n))).collect();
-    let make = |&(table, n): &(usize, usize)| {
-        let (like, mut rng) =
-            (&tables[table], stream(seed, "attack/semantic/mocks", (first + table * per_table + n) as u64));
+
+    /// As many as a real table has members, in about as many records.
+    fn draw(&self, like: &GroupTable, rng: &mut ChaCha8Rng) -> Option<(Vec<u32>, Vec<RecordId>)> {
         let rows = like.records.len();
-        let n_rare = singles.partition_point(|&group| supports[group as usize] as usize <= rows);
+        let n_rare = self.rarest.partition_point(|&group| self.supports[group as usize] as usize <= rows);
         // With too few rare terms others must do.
-        let pool = &singles[..n_rare.max(4 * like.members.len()).min(singles.len())];
+        let pool = &self.rarest[..n_rare.max(4 * like.members.len()).min(self.rarest.len())];
         if pool.len() < like.members.len() {
             return None;
         }
         let mut draw = || {
-            let drawn: Vec<u32> = sample(&mut rng, pool.len(), like.members.len()).iter().map(|at| pool[at]).collect();
-            let mut records: Vec<RecordId> = drawn.iter().flat_map(|group| &holders[group]).copied().collect();
+            let drawn: Vec<u32> = sample(rng, pool.len(), like.members.len()).iter().map(|at| pool[at]).collect();
+            let mut records: Vec<RecordId> = drawn.iter().flat_map(|group| &self.holders[group]).copied().collect();
             records.sort_unstable();
             records.dedup();
             (drawn, records)
@@ -193,10 +208,23 @@ fn mocks(
         while records.len() > 4 * rows.max(8) {
             records.swap_remove(rng.random_range(0..records.len()));
         }
+        Some((drawn, records))
+    }
+
+    /// A synthetic group, and for each cell whether the member was added to the record.
+    fn mock(
+        &self,
+        like: &GroupTable,
+        distance: &Distance<'_>,
+        most: Option<usize>,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<(GroupTable, Vec<bool>)> {
+        let view = self.view;
+        let (drawn, records) = self.draw(like, rng)?;
         let members: Vec<TermId> =
             drawn.iter().filter_map(|&group| view.groups[group as usize].first().copied()).collect();
         let beside = records.iter().map(|&record| {
-            let mut context = context(view, record, &supports, most.map(|most| most + drawn.len()));
+            let mut context = context(view, record, &self.supports, most.map(|most| most + drawn.len()));
             context.retain(|term| !members.contains(term));
             context.truncate(most.unwrap_or(usize::MAX));
             (record, context)
@@ -207,8 +235,25 @@ fn mocks(
         };
         let added = table.records.iter().flat_map(was_added).collect();
         Some((table, added))
+    }
+}
+
+/// Groups of terms that were not generalised, as large as real ones, with what was added to each record.
+fn mocks(
+    view: &View<'_>,
+    tables: &[GroupTable],
+    distance: &Distance<'_>,
+    most: Option<usize>,
+    Draws { seed, first, per_table }: Draws,
+    observer: &dyn Observer,
+) -> Vec<(GroupTable, Vec<bool>)> {
+    let singles = Singles::new(view);
+    let mock = |job: usize| {
+        observer.check();
+        let mut rng = stream(seed, "attack/semantic/mocks", (first + job) as u64);
+        singles.mock(&tables[job / per_table], distance, most, &mut rng)
     };
-    jobs.par_iter().filter_map(make).collect()
+    (0..tables.len() * per_table).into_par_iter().filter_map(mock).collect()
 }
 
 /// What each cell looks like, row after row; none where no distance is known.

@@ -14,14 +14,24 @@
 
 use super::gaps::Gaps;
 use super::{Step, Table, Trace};
+use crate::observer::{Observer, Unobserved};
 
 /// Eliminates until no gap is above the mean of the initial ones.
 pub fn group(table: &Table) -> Trace {
     group_steps(table, usize::MAX)
 }
 
+/// As [`group`], watched by somebody.
+pub(super) fn watched_group(table: &Table, observer: &dyn Observer) -> Trace {
+    steps(table, usize::MAX, observer)
+}
+
 /// As [`group`], but stops after some eliminations.
 pub fn group_steps(table: &Table, most: usize) -> Trace {
+    steps(table, most, &Unobserved)
+}
+
+fn steps(table: &Table, most: usize, observer: &dyn Observer) -> Trace {
     let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
     // Distances that are left, row by row and column by column.
     let mut by_row = table.cells().to_vec();
@@ -33,6 +43,7 @@ pub fn group_steps(table: &Table, most: usize) -> Trace {
     let mut gaps = Gaps::new(table, &shrunk_by(n_rows, &by_row, &by_column, &row_share, &column_share));
     let mut trace = Trace::new(gaps.mean());
     loop {
+        observer.check();
         let best = gaps.best(&shrunk_by(n_rows, &by_row, &by_column, &row_share, &column_share));
         let Some(best) = best.filter(|best| best.gap > trace.threshold && trace.steps.len() < most) else {
             trace.next = best.map(|best| best.gap);

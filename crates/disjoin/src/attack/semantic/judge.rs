@@ -167,7 +167,7 @@ fn foreign(problem: &str) -> Error {
 /// The same as [`align`], where it is told which record is where.
 fn by_lines(release: &Recoded, original: &Dataset, line_of: &[u32]) -> Result<Original> {
     if line_of.len() != original.records.len() {
-        return Err(foreign("has another number of records than its custody tells of"));
+        return Err(foreign("has another number of records than its custody"));
     }
     let lines: Vec<(usize, usize)> = (0..)
         .zip(&release.blocks)

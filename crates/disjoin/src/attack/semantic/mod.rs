@@ -1,4 +1,5 @@
-//! What the neighbours of a generalised item give away: which of its members were in a record, and which were added?
+//! What the neighbours of a generalised item disclose (semantic attack): which of its members were in a record, and which were
+//! added?
 //!
 //! An adversary who knows nothing about the person, only what words mean, holds each member against what else the record
 //! holds. [`tables`] lays out the distances of all generalised items; an attack eliminates cells of one table, each in a
@@ -26,14 +27,18 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{RecordId, supports};
+use crate::observer::{Observer, Unobserved};
 
+use group::watched_group;
 pub use group::{group, group_steps};
 pub use largest::largest;
 pub use random::random;
 pub use recodings::{Attacked, Eliminated, Options, ROWS, attack_release};
+use redistribution::watched_redistribution;
 pub use redistribution::{redistribution, redistribution_steps};
 pub use table::{Distance, GroupTable, Table, View, table_of};
 pub use threshold::{threshold, threshold_at};
+use weighted::watched_weighted;
 pub use weighted::weighted;
 
 /// A way to find added members.
@@ -84,7 +89,7 @@ impl Method {
     /// What it takes for added, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Method::Random => "what a coin says",
+            Method::Random => "terms at random",
             Method::Largest => "the member that is farthest from its context",
             Method::Threshold => "all members that are farther than on average",
             Method::Weighted => "the farthest first; what is left in its row and column counts as nearer",
@@ -174,16 +179,20 @@ impl Coverage {
     /// Both together.
     #[must_use]
     pub fn with(&self, other: &Coverage) -> Coverage {
-        Coverage {
-            generalised: self.generalised + other.generalised,
-            attacked: self.attacked + other.attacked,
-            single_row: self.single_row + other.single_row,
-            unknown: self.unknown + other.unknown,
-            rows_without_context: self.rows_without_context + other.rows_without_context,
-            rows_left_out: self.rows_left_out + other.rows_left_out,
-            cells: self.cells + other.cells,
-            unknown_cells: self.unknown_cells + other.unknown_cells,
-        }
+        sum_fields!(
+            Coverage {
+                generalised,
+                attacked,
+                single_row,
+                unknown,
+                rows_without_context,
+                rows_left_out,
+                cells,
+                unknown_cells
+            },
+            self,
+            other
+        )
     }
 }
 
@@ -191,11 +200,18 @@ impl Coverage {
 ///
 /// `most` is how many contextual items of a record count, the rarest first; all if none.
 pub fn tables(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>) -> Tables {
-    tables_of_rows(view, distance, most, None)
+    tables_of_rows(view, distance, most, None, &Unobserved)
 }
 
 /// The same with `rows` records of each generalised item at most, evenly spread.
-fn tables_of_rows(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>, rows: Option<usize>) -> Tables {
+fn tables_of_rows(
+    view: &View<'_>,
+    distance: &Distance<'_>,
+    most: Option<usize>,
+    rows: Option<usize>,
+    observer: &dyn Observer,
+) -> Tables {
+    observer.check();
     let supports = supports(view.records, view.groups.len());
     let mut holders: Vec<Vec<RecordId>> = vec![Vec::new(); view.groups.len()];
     for (id, record) in (0..).zip(view.records.iter()) {
@@ -221,7 +237,10 @@ fn tables_of_rows(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>,
     let generalised: Vec<u32> = (0..).zip(&holders).filter(|(_, of)| !of.is_empty()).map(|(group, _)| group).collect();
     let all: Vec<GroupTable> = generalised
         .par_iter()
-        .map(|&group| table_of(view, group, &holders[group as usize], &supports, distance, most))
+        .map(|&group| {
+            observer.check();
+            table_of(view, group, &holders[group as usize], &supports, distance, most)
+        })
         .collect();
     let mut coverage = Coverage { generalised: all.len() as u64, rows_left_out, ..Coverage::default() };
     let mut tables = Vec::new();
@@ -244,19 +263,27 @@ fn tables_of_rows(view: &View<'_>, distance: &Distance<'_>, most: Option<usize>,
 
 /// Attacks every table by a method that needs nothing but the table; none for [`Method::Calibrated`].
 pub fn eliminate(tables: &[GroupTable], method: Method, seed: u64) -> Option<Vec<Trace>> {
-    let attack: fn(&Table) -> Trace = match method {
+    eliminate_with(tables, method, seed, &Unobserved)
+}
+
+fn eliminate_with(tables: &[GroupTable], method: Method, seed: u64, observer: &dyn Observer) -> Option<Vec<Trace>> {
+    let attack: fn(&Table, &dyn Observer) -> Trace = match method {
         Method::Random => {
             let of = |(number, table): (usize, &GroupTable)| random(&table.mean, seed, number as u64);
             return Some(tables.iter().enumerate().map(of).collect());
         }
-        Method::Largest => largest,
-        Method::Threshold => threshold,
-        Method::Weighted => weighted,
-        Method::Group => group,
-        Method::Redistribution => redistribution,
+        Method::Largest => |table, _| largest(table),
+        Method::Threshold => |table, _| threshold(table),
+        Method::Weighted => watched_weighted,
+        Method::Group => watched_group,
+        Method::Redistribution => watched_redistribution,
         Method::Calibrated => return None,
     };
-    Some(tables.par_iter().map(|table| attack(&table.mean)).collect())
+    let attack = |table: &GroupTable| {
+        observer.check();
+        attack(&table.mean, observer)
+    };
+    Some(tables.par_iter().map(attack).collect())
 }
 
 /// Figure 4 and what follows from it.

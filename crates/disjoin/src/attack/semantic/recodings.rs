@@ -11,8 +11,9 @@
 //! Cost:       that of the methods, for each pair
 //! Checked by: tests/it/semantic.rs, against tables and counts by definition
 
-use super::calibrated::{calibrated, learn_from};
-use super::{Coverage, Distance, GroupTable, METHODS, Method, Trace, View, eliminate, tables_of_rows};
+use super::calibrated::{calibrated, learn_watched};
+use super::{Coverage, Distance, GroupTable, METHODS, Method, Trace, View, eliminate_with, tables_of_rows};
+use crate::observer::Observer;
 use crate::release::recoded::Recoded;
 
 /// So many records of a generalised item are looked at if it is not said.
@@ -66,7 +67,7 @@ pub fn attack_release(
     release: &Recoded,
     distance: &Distance<'_>,
     options: &Options,
-    tell: &mut dyn FnMut(&str),
+    observer: &dyn Observer,
 ) -> Attacked {
     let records: Vec<_> = release.blocks.iter().map(|block| block.bag.transactions()).collect();
     let views = release.blocks.iter().zip(&records).map(|(block, records)| View { groups: &block.groups, records });
@@ -74,7 +75,7 @@ pub fn attack_release(
     let (mut tables, mut recoding_of, mut coverage) = (Vec::new(), Vec::new(), Vec::new());
     let (mut first_record, mut ends) = (0, vec![0]);
     for (view, recoding) in views.iter().zip(0_u32..) {
-        let mut laid = tables_of_rows(view, distance, options.context, Some(options.rows.max(1)));
+        let mut laid = tables_of_rows(view, distance, options.context, Some(options.rows.max(1)), observer);
         laid.tables.iter_mut().flat_map(|table| &mut table.records).for_each(|record| *record += first_record);
         first_record += view.records.len() as u32;
         recoding_of.extend(laid.tables.iter().map(|_| recoding));
@@ -84,11 +85,12 @@ pub fn attack_release(
     }
     let (mut found, mut left_out) = (Vec::new(), Vec::new());
     for &method in &options.methods {
-        tell(method.name());
-        let traces = eliminate(&tables, method, options.seed).or_else(|| {
+        observer.stage(&format!("attacking: {}", method.name()));
+        let traces = eliminate_with(&tables, method, options.seed, observer).or_else(|| {
             let of_recodings: Vec<_> =
                 views.iter().zip(ends.windows(2)).map(|(view, of)| (*view, &tables[of[0]..of[1]])).collect();
-            let model = learn_from(&of_recodings, distance, options.context, options.seed)?;
+            let model = learn_watched(&of_recodings, distance, options.context, options.seed, observer)?;
+            observer.check();
             Some(calibrated(&tables, &model))
         });
         match traces {

@@ -12,20 +12,31 @@
 
 use super::gaps::Gaps;
 use super::{Step, Table, Trace};
+use crate::observer::{Observer, Unobserved};
 
 /// Eliminates until no gap is above the mean of the initial ones.
 pub fn redistribution(table: &Table) -> Trace {
     redistribution_steps(table, usize::MAX)
 }
 
+/// As [`redistribution`], watched by somebody.
+pub(super) fn watched_redistribution(table: &Table, observer: &dyn Observer) -> Trace {
+    steps(table, usize::MAX, observer)
+}
+
 /// As [`redistribution`], but stops after some eliminations.
 pub fn redistribution_steps(table: &Table, most: usize) -> Trace {
+    steps(table, most, &Unobserved)
+}
+
+fn steps(table: &Table, most: usize, observer: &dyn Observer) -> Trace {
     let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
     let weights = [1.0 / n_columns as f64, 1.0 / n_rows as f64];
     let mut cells: Vec<Cell> = table.cells().iter().map(|&distance| Cell { distance, weights }).collect();
     let mut gaps = Gaps::new(table, &weighted(&cells, n_rows, n_columns));
     let mut trace = Trace::new(gaps.mean());
     loop {
+        observer.check();
         let best = gaps.best(&weighted(&cells, n_rows, n_columns));
         let Some(best) = best.filter(|best| best.gap > trace.threshold && trace.steps.len() < most) else {
             trace.next = best.map(|best| best.gap);

@@ -39,7 +39,7 @@ pub struct OfMethod {
     pub eliminated: u64,
     /// How that compares with the original, if it was looked at.
     pub score: Option<Score>,
-    /// What somebody gets who eliminates as many blindly.
+    /// The baseline: as many eliminations at random.
     pub blind: Option<Blind>,
 }
 
@@ -74,12 +74,12 @@ impl Summary {
         }
     }
 
-    /// By how much the best attack is right more often than blind eliminations, by more than chance explains: 0 if none is.
+    /// The advantage of the best attack over the baseline, by more than chance explains: 0 if there is none.
     pub fn beyond_blind(&self) -> f64 {
         self.attacks.iter().map(OfMethod::beyond_blind).fold(0.0, f64::max)
     }
 
-    /// The attack that beats blind eliminations by the most, if one does.
+    /// The attack with the greatest advantage over the baseline, if one has any.
     pub fn worst(&self) -> Option<&OfMethod> {
         let beats = self.attacks.iter().filter(|of| of.beyond_blind() > 0.0);
         beats.max_by(|a, b| a.beyond_blind().total_cmp(&b.beyond_blind()))
@@ -87,7 +87,7 @@ impl Summary {
 }
 
 impl OfMethod {
-    /// By how much more often than blindly it is right, at the lower end of its interval.
+    /// Its advantage over the baseline, at the lower end of its interval.
     pub fn beyond_blind(&self) -> f64 {
         match (&self.score, &self.blind) {
             (Some(score), Some(blind)) if score.precision.of > 0 => score.precision.low - blind.precision,

@@ -10,9 +10,15 @@
 
 use super::group::shrunk;
 use super::{Step, Table, Trace};
+use crate::observer::{Observer, Unobserved};
 
 /// Eliminates the largest weighted distance as long as it is above the initial mean.
 pub fn weighted(table: &Table) -> Trace {
+    watched_weighted(table, &Unobserved)
+}
+
+/// As [`weighted`], watched by somebody.
+pub(super) fn watched_weighted(table: &Table, observer: &dyn Observer) -> Trace {
     let (n_rows, n_columns) = (table.n_rows(), table.n_columns());
     let mut left_in_row = vec![n_columns; n_rows];
     let mut left_in_column = vec![n_rows; n_columns];
@@ -35,6 +41,7 @@ pub fn weighted(table: &Table) -> Trace {
     let mut largest: Vec<Option<(usize, f64)>> =
         (0..n_rows).map(|row| largest_of(row, &cells, &left_in_row, &left_in_column)).collect();
     loop {
+        observer.check();
         let mut best: Option<Step> = None;
         for (row, of_row) in largest.iter().enumerate() {
             if let Some((column, score)) = *of_row

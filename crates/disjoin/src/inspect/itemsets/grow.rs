@@ -31,6 +31,7 @@ pub(super) fn all(records: &Transactions, items: &Items, pairs: &Pairs, search: 
             if rank >= items.n_open(search) {
                 break;
             }
+            search.mining.observer.check();
             growth.start_from(rank);
         }
     });
@@ -191,6 +192,7 @@ impl<'a> Growth<'a> {
     /// Offers all sets that extend the set at hand by two terms or more.
     fn grow(&mut self, extensions: &[Extension]) {
         for (i, &extension) in extensions.iter().enumerate().skip(1) {
+            self.search.mining.observer.check();
             let before = &extensions[..i];
             self.set.push(extension.term);
             if self.is_worth_it(extension.support, before) {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::pairs::Pairs;
 use super::{Items, Search};
 use crate::data::{RecordId, TermId, Transactions};
+use crate::observer::Observer;
 
 /// Up to 64 records that follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +29,16 @@ impl<'a> Holders<'a> {
         let all_counted = items.n_open(search) <= pairs.n_terms();
         let is_kept = choose(items, pairs, search, all_counted);
         let part = records.len().div_ceil(rayon::current_num_threads()).max(1 << 13).next_multiple_of(64);
-        let parts = (0..records.len())
-            .into_par_iter()
-            .step_by(part)
-            .map(|start| Part::new(records, start..(start + part).min(records.len()), items, &is_kept, all_counted));
+        let parts = (0..records.len()).into_par_iter().step_by(part).map(|start| {
+            Part::new(
+                records,
+                start..(start + part).min(records.len()),
+                items,
+                &is_kept,
+                all_counted,
+                search.mining.observer,
+            )
+        });
         Holders { records, parts: parts.collect(), most_words: records.len().div_ceil(64) }
     }
 
@@ -75,7 +82,14 @@ struct Part {
 }
 
 impl Part {
-    fn new(records: &Transactions, ids: Range<usize>, items: &Items, is_kept: &[bool], all_counted: bool) -> Self {
+    fn new(
+        records: &Transactions,
+        ids: Range<usize>,
+        items: &Items,
+        is_kept: &[bool],
+        all_counted: bool,
+        observer: &dyn Observer,
+    ) -> Self {
         let mut total = 0;
         let mut ranges = Vec::with_capacity(is_kept.len());
         for (&support, &is_kept) in items.supports.iter().zip(is_kept) {
@@ -97,6 +111,7 @@ impl Part {
             block.add(&held[..n_held], part.ids.len() % 64);
             part.ids.push(id as RecordId);
             if part.ids.len().is_multiple_of(64) {
+                observer.check();
                 part.push(&mut block);
             }
         }

@@ -27,6 +27,7 @@ use rayon::prelude::*;
 pub(crate) use best::{Best, compare};
 
 use crate::data::{TermId, Transactions, supports};
+use crate::observer::{Observer, Unobserved};
 
 /// What to look for.
 #[derive(Clone, Copy)]
@@ -39,12 +40,14 @@ pub struct Mining<'a> {
     pub max_length: usize,
     /// Two terms that must never be in one itemset, such as an item and its ancestor, in one order or the other.
     pub excludes: Option<&'a (dyn Fn(TermId, TermId) -> bool + Sync)>,
+    /// Who watches.
+    pub observer: &'a dyn Observer,
 }
 
 impl Mining<'_> {
     /// The K best itemsets of any length.
     pub fn top(k: usize) -> Self {
-        Mining { k, min_length: 1, max_length: usize::MAX, excludes: None }
+        Mining { k, min_length: 1, max_length: usize::MAX, excludes: None, observer: &Unobserved }
     }
 }
 
@@ -63,6 +66,7 @@ pub fn top_k(records: &Transactions, n_terms: usize, mining: &Mining<'_>) -> Vec
     if mining.k == 0 || mining.min_length > mining.max_length {
         return Vec::new();
     }
+    mining.observer.check();
     let items = Items::new(supports(records, n_terms));
     let search = Search::new(*mining);
     for &term in items.by_support.iter().take(mining.k) {

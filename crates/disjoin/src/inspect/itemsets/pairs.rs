@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Items, Search};
 use crate::data::{RecordId, TermId, Transactions};
+use crate::observer::Observer;
 
 /// The matrix has at most 8 million cells for each thread.
 const MOST_TERMS: usize = 4096;
@@ -31,9 +32,10 @@ pub(super) fn count(records: &Transactions, items: &Items, search: &Search<'_>) 
         if n_terms <= n_done {
             return pairs;
         }
-        pairs = Pairs::new(records, items, n_terms);
+        pairs = Pairs::new(records, items, n_terms, search.mining.observer);
         let is_done = |term: TermId| (items.ranks[term as usize] as usize) < n_done;
         for (j, &b) in pairs.terms.iter().enumerate() {
+            search.mining.observer.check();
             for (&count, &a) in pairs.counts[start_of(j)..].iter().zip(&pairs.terms[..j]) {
                 if search.is_open(count, 2) && !(is_done(a) && is_done(b)) && search.allows(a, b) {
                     search.offer(count, &[a, b]);
@@ -45,7 +47,7 @@ pub(super) fn count(records: &Transactions, items: &Items, search: &Search<'_>) 
 
 impl Pairs {
     /// Counts the pairs of the `n` most frequent terms.
-    fn new(records: &Transactions, items: &Items, n: usize) -> Self {
+    fn new(records: &Transactions, items: &Items, n: usize, observer: &dyn Observer) -> Self {
         let mut terms = items.by_support[..n].to_vec();
         terms.sort_unstable();
         let mut places = vec![u32::MAX; items.supports.len()];
@@ -56,7 +58,7 @@ impl Pairs {
         let part = records.len().div_ceil(n_parts).max(1);
         let parts = (0..records.len()).into_par_iter().step_by(part).map(|start| {
             let ids = start as RecordId..(start + part).min(records.len()) as RecordId;
-            count_in(ids.map(|id| records.record(id)), &places, n)
+            count_in(ids.map(|id| records.record(id)), &places, n, observer)
         });
         let sum = |mut counts: Vec<u32>, other: Vec<u32>| {
             counts.iter_mut().zip(other).for_each(|(count, more)| *count += more);
@@ -88,10 +90,18 @@ fn start_of(row: usize) -> usize {
 }
 
 /// The matrix of some records.
-fn count_in<'a>(records: impl Iterator<Item = &'a [TermId]>, places: &[u32], n: usize) -> Vec<u32> {
+fn count_in<'a>(
+    records: impl Iterator<Item = &'a [TermId]>,
+    places: &[u32],
+    n: usize,
+    observer: &dyn Observer,
+) -> Vec<u32> {
     let mut counts = vec![0; start_of(n)];
     let mut held: Vec<u32> = Vec::new();
-    for record in records {
+    for (at, record) in records.enumerate() {
+        if at & 0x3ff == 0 {
+            observer.check();
+        }
         if held.len() < record.len() {
             held.resize(record.len(), 0);
         }

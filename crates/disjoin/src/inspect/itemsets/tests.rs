@@ -72,6 +72,7 @@ fn the_best_are_those_by_definition() {
             min_length,
             max_length: if rng.random_bool(0.5) { usize::MAX } else { rng.random_range(1..7) },
             excludes: if rng.random_bool(0.3) { Some(&excludes) } else { None },
+            observer: &crate::observer::Unobserved,
         };
         check(&records, n_terms as usize, &mining, &pools);
     }
@@ -92,7 +93,7 @@ fn many_terms_of_small_support() {
             for (min_length, max_length) in [(1, usize::MAX), (2, 3), (3, usize::MAX), (2, 2)] {
                 let excludes: Option<&(dyn Fn(TermId, TermId) -> bool + Sync)> =
                     if min_length == 2 { Some(&excludes) } else { None };
-                let mining = Mining { k, min_length, max_length, excludes };
+                let mining = Mining { k, min_length, max_length, excludes, observer: &crate::observer::Unobserved };
                 check(&records, n_terms as usize, &mining, &pools);
             }
         }

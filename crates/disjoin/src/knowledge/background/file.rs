@@ -55,7 +55,7 @@ pub(super) fn estimate(
         let (Some(codes), Some(value)) = (codes, code(&sensitive.domain, cell(columns.len()))) else { continue };
         let weights = said.entry(codes).or_insert_with(|| vec![-1.0; groups.n_values()]);
         if weights[value as usize] >= 0.0 {
-            let problem = "says the share of a value for the second time";
+            let problem = "gives the share of a value for the second time";
             return Err(Error::input(place(&sensitive.name), problem));
         }
         weights[value as usize] = weight;

@@ -175,7 +175,7 @@ fn why(error: &SafeTensorError) -> &'static str {
     use SafeTensorError as E;
     match error {
         E::HeaderTooSmall | E::InvalidHeaderLength | E::MetadataIncompleteBuffer => {
-            "is damaged: more, or less, follows than its header tells"
+            "is damaged: its length does not agree with its header"
         }
         _ => "is not a safetensors file, or damaged",
     }

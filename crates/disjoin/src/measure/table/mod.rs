@@ -11,7 +11,7 @@
 //!
 //! NCP(G) = sum over a of NCP_a(G), where NCP_a is [`Cell::loss`](crate::data::Cell::loss), in `[0, 1]`
 //! GCP    = sum over G of |G| NCP(G) / (d n_published)
-//! DM     = sum over G of |G|^2 + n (rows removed)
+//! DM     = sum over G of |G|^2 + n (records suppressed)
 //! C_avg  = n / (number of classes) / k
 
 mod penalty;

@@ -1,4 +1,4 @@
-//! What do removed rows cost? Each as much as the class that would suffer least from taking it in: RGCP.
+//! What do suppressed records cost? Each as much as the class that would suffer least from taking it in: RGCP.
 //!
 //! Paper:      amiri2016, section 5
 //! Assumes:    the paper says that the penalty goes with the ranges of the nearest class, not how; G*(r) is the class whose
@@ -20,7 +20,7 @@ use crate::data::{Cell, NodeId};
 /// Growths are the same if they differ by less.
 const SAME: f64 = 1e-12;
 
-/// The sums over removed rows of NCP(G* u {r}) and of NCP(G*).
+/// The sums over suppressed records of NCP(G* u {r}) and of NCP(G*).
 pub(super) fn of_removed(shown: &Shown<'_>, removed: &[u32]) -> (f64, f64) {
     if shown.sizes.is_empty() {
         let all = shown.columns.len() as f64 * removed.len() as f64;

@@ -60,11 +60,12 @@ pub(super) fn regaining<'a>(
         work.round = work.round.max(1);
         let weights = &work.preference.weights;
         let next = if takes_out {
-            let (next, n_taken) = similar::taken_out(&clusters, records, (k, max_cluster), weights, &best.lost);
+            let (next, n_taken) =
+                similar::taken_out(&clusters, records, (k, max_cluster), weights, &best.lost, work.observer);
             let has_holes = step == 0 && n_taken * HOLES >= records.len();
             exchange.filter(|_| has_holes).map_or(next.clone(), |exchange| exchange(&next, work))
         } else {
-            regain::regain(&clusters, records, (k, max_cluster), weights, &best.lost)
+            regain::regain(&clusters, records, (k, max_cluster), weights, &best.lost, work.observer)
         };
         let attempt = Attempt::new(next.clone(), records, work, finish)?;
         if attempt.lost.len() < best.lost.len() {
@@ -92,6 +93,7 @@ impl Attempt {
         work: &mut Work<'a>,
         finish: &impl Fn(Partition, &mut Work<'a>) -> Result<Grouped>,
     ) -> Result<Self> {
+        work.observer.check();
         let before = work.stats.clone();
         let grouped = finish(clusters, work)?;
         let stats = std::mem::replace(work.stats, before);

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use super::preference::Preference;
 use super::rows::{Projection, TermRows};
 use crate::data::{RecordId, TermId, Transactions, supports};
+use crate::observer::Observer;
 use crate::release::Chunk;
 
 /// Candidates at most: their sets are counted.
@@ -47,7 +48,13 @@ pub(super) struct Layers {
 
 /// Finds the common terms and the layers, if that is worth it. A term of weight 0 is never common, and a utility set is wholly
 /// common or not at all: what is common is linked to nothing else.
-pub(super) fn layers(records: &Transactions, k: u32, m: u32, preference: &Preference) -> Option<Layers> {
+pub(super) fn layers(
+    records: &Transactions,
+    k: u32,
+    m: u32,
+    preference: &Preference,
+    observer: &dyn Observer,
+) -> Option<Layers> {
     let n_terms = preference.weights.len();
     let supports = supports(records, n_terms);
     let mut common = candidates(&supports, records.len(), k, m, &preference.weights);
@@ -55,19 +62,19 @@ pub(super) fn layers(records: &Transactions, k: u32, m: u32, preference: &Prefer
         return None;
     }
     // From now on a term is its place among the candidates.
-    let projected = Projected::within_reason(records, &mut common, n_terms, m);
+    let projected = Projected::within_reason(records, &mut common, n_terms, m, observer);
     if common.len() < 2 {
         return None;
     }
     let sets = Sets::new(&preference.sets, &common, n_terms);
     let mut is_common = vec![true; common.len()];
     // First by all records: otherwise terms that are refused in the end make others rare among the mixed ones.
-    refuse(projected.count(0..records.len(), &is_common, m).rare(k), &mut is_common);
+    refuse(projected.count(0..records.len(), &is_common, m, observer).rare(k), &mut is_common);
     sets.keep_whole(&mut is_common);
     loop {
         // Fewer common terms make more records mixed, and sets of those that are left more frequent there.
         let is_mixed = |record: usize| projected.has_others(record, &is_common);
-        let rare = projected.count((0..records.len()).filter(|&r| is_mixed(r)), &is_common, m).rare(k);
+        let rare = projected.count((0..records.len()).filter(|&r| is_mixed(r)), &is_common, m, observer).rare(k);
         if rare.is_empty() {
             break;
         }
@@ -76,7 +83,7 @@ pub(super) fn layers(records: &Transactions, k: u32, m: u32, preference: &Prefer
     }
     common = common.into_iter().zip(&is_common).filter(|(_, is_common)| **is_common).map(|(t, _)| t).collect();
     common.sort_unstable();
-    if common.len() < 2 || !is_worth_it(records, &supports, &common) {
+    if common.len() < 2 || !is_worth_it(records, &supports, &common, observer) {
         return None;
     }
     let mut layers = Layers { common, ..Layers::default() };
@@ -85,7 +92,7 @@ pub(super) fn layers(records: &Transactions, k: u32, m: u32, preference: &Prefer
         layer.push(record as RecordId);
     }
     let keep_frequent = |layers: &mut Layers| {
-        let rare = projected.with_rare_sets(&layers.everyday, &is_common, k, m);
+        let rare = projected.with_rare_sets(&layers.everyday, &is_common, (k, m), observer);
         layers.everyday.retain(|record| rare.binary_search(record).is_err());
         layers.local.extend(rare);
     };
@@ -200,7 +207,7 @@ fn refuse(mut rare: Vec<u64>, is_common: &mut [bool]) {
 }
 
 /// Whether, of the most frequent pairs of terms, more have two common ones than only one.
-fn is_worth_it(records: &Transactions, supports: &[u32], common: &[TermId]) -> bool {
+fn is_worth_it(records: &Transactions, supports: &[u32], common: &[TermId], observer: &dyn Observer) -> bool {
     let mut frequent: Vec<TermId> = (0..supports.len() as TermId).collect();
     let by_support = |&t: &TermId| (std::cmp::Reverse(supports[t as usize]), t);
     if frequent.len() > PAIRS {
@@ -208,9 +215,9 @@ fn is_worth_it(records: &Transactions, supports: &[u32], common: &[TermId]) -> b
         frequent.truncate(PAIRS);
     }
     frequent.sort_unstable_by_key(by_support);
-    let projected = Projected::within_reason(records, &mut frequent, supports.len(), 2);
+    let projected = Projected::within_reason(records, &mut frequent, supports.len(), 2, observer);
     let n = frequent.len();
-    let counts = projected.count(0..records.len(), &vec![true; n], 2);
+    let counts = projected.count(0..records.len(), &vec![true; n], 2, observer);
     let mut pairs: Vec<(u32, u32)> =
         (0..).zip(&counts.pairs).filter(|(_, count)| **count > 0).map(|(i, &c)| (c, i)).collect();
     if pairs.len() > PAIRS {
@@ -244,8 +251,15 @@ struct Projected {
 
 impl Projected {
     /// For the first of the terms, as many as can be counted: dense records have more sets than anybody can count.
-    fn within_reason(records: &Transactions, terms: &mut Vec<TermId>, n_terms: usize, m: u32) -> Self {
+    fn within_reason(
+        records: &Transactions,
+        terms: &mut Vec<TermId>,
+        n_terms: usize,
+        m: u32,
+        observer: &dyn Observer,
+    ) -> Self {
         loop {
+            observer.check();
             let projected = Projected::new(records, terms, n_terms);
             if terms.len() < 2 || projected.n_sets(m) <= most_sets(records.len()) {
                 return projected;
@@ -293,10 +307,17 @@ impl Projected {
     }
 
     /// How often each set of at most m common terms occurs in some records.
-    fn count(&self, records: impl Iterator<Item = usize>, is_common: &[bool], m: u32) -> Counts {
+    fn count(
+        &self,
+        records: impl Iterator<Item = usize>,
+        is_common: &[bool],
+        m: u32,
+        observer: &dyn Observer,
+    ) -> Counts {
         let mut counts = Counts::new(is_common.len());
         let mut here = Vec::new();
         for record in records {
+            observer.check();
             here.clear();
             here.extend(self.of(record).iter().copied().filter(|&place| is_common[place as usize]));
             counts.change(&here, m, 1);
@@ -305,13 +326,20 @@ impl Projected {
     }
 
     /// The records that hold a set that fewer than k of them hold, until none is left among the others; ascending.
-    fn with_rare_sets(&self, records: &[RecordId], is_common: &[bool], k: u32, m: u32) -> Vec<RecordId> {
-        let mut counts = self.count(records.iter().map(|&r| r as usize), is_common, m);
+    fn with_rare_sets(
+        &self,
+        records: &[RecordId],
+        is_common: &[bool],
+        (k, m): (u32, u32),
+        observer: &dyn Observer,
+    ) -> Vec<RecordId> {
+        let mut counts = self.count(records.iter().map(|&r| r as usize), is_common, m, observer);
         let mut kept: Vec<RecordId> = records.to_vec();
         let mut rare = Vec::new();
         loop {
             let before = rare.len();
             kept.retain(|&record| {
+                observer.check();
                 // All terms of such a record are common.
                 let here = self.of(record as usize);
                 let has_rare = counts.has_rare(here, m, k);
@@ -419,6 +447,7 @@ mod tests {
     use super::super::tests::{names, records as parse};
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     /// Records of frequent terms f0, f1, ..., and rare ones.
     fn random(rng: &mut ChaCha8Rng) -> Dataset {
@@ -466,7 +495,7 @@ mod tests {
                 let mut some = || (0..data.n_terms() as TermId).filter(|_| rng.random_bool(0.2)).collect();
                 preference.sets = vec![some(), some()];
             }
-            let Some(layers) = layers(&data.records, k, m, &preference) else { continue };
+            let Some(layers) = layers(&data.records, k, m, &preference, &Unobserved) else { continue };
             let Layers { common, everyday, mixed, local } = &layers;
             for set in &preference.sets {
                 let n_common = set.iter().filter(|t| common.contains(t)).count();
@@ -508,9 +537,9 @@ mod tests {
         let data = parse(&rows.iter().map(String::as_str).collect::<Vec<_>>());
         let common: Vec<TermId> = ["a", "b"].iter().filter_map(|t| data.dictionary.get(t)).collect();
         let supports = supports(&data.records, data.n_terms());
-        assert!(!is_worth_it(&data.records, &supports, &common));
+        assert!(!is_worth_it(&data.records, &supports, &common, &Unobserved));
         let data = parse(&["a, b", "a, b", "c"]);
-        assert!(is_worth_it(&data.records, &[2, 2, 1], &[0, 1]));
+        assert!(is_worth_it(&data.records, &[2, 2, 1], &[0, 1], &Unobserved));
     }
 
     #[test]
@@ -521,10 +550,13 @@ mod tests {
         let n_sets = |terms: &[TermId]| Projected::new(&data.records, terms, 200).n_sets(4);
         // 4 + 6 + 4 + 1 sets of four terms, in 300 records.
         assert_eq!(n_sets(&terms[..4]), 4_500.0);
-        Projected::within_reason(&data.records, &mut terms, 200, 4);
+        Projected::within_reason(&data.records, &mut terms, 200, 4, &Unobserved);
         assert_eq!(terms.len(), 25);
         assert!(n_sets(&terms) <= most_sets(300));
-        assert!(layers(&data.records, 5, 4, &Preference { weights: vec![1.0; 200], sets: Vec::new() }).is_none());
+        assert!(
+            layers(&data.records, 5, 4, &Preference { weights: vec![1.0; 200], sets: Vec::new() }, &Unobserved)
+                .is_none()
+        );
     }
 
     #[test]

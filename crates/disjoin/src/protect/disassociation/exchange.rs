@@ -23,6 +23,7 @@ use rayon::prelude::*;
 
 use super::Partition;
 use crate::data::{RecordId, TermId, Transactions};
+use crate::observer::Observer;
 
 /// A run has about this many times k records.
 const RUN: usize = 20;
@@ -40,10 +41,16 @@ const HIDDEN: f64 = 1.0;
 const LEAST: f64 = 1e-9;
 
 /// Swaps and moves records between neighbouring clusters; clusters that records move to stay below `most`.
-pub(super) fn exchange(clusters: &Partition, records: &Transactions, k: u32, most: u32, weights: &[f64]) -> Partition {
+pub(super) fn exchange(
+    clusters: &Partition,
+    records: &Transactions,
+    (k, most): (u32, u32),
+    weights: &[f64],
+    observer: &dyn Observer,
+) -> Partition {
     let k = k as usize;
-    let first = shifted(clusters, records, k, most as usize, weights, false);
-    shifted(&first, records, k, most as usize, weights, true)
+    let first = shifted(clusters, records, (k, most as usize), weights, false, observer);
+    shifted(&first, records, (k, most as usize), weights, true, observer)
 }
 
 /// Cuts clusters of twice `size` records and more into clusters of `size` and a little more: exchange is for small ones.
@@ -60,10 +67,10 @@ pub(super) fn halved(clusters: &Partition, size: u32) -> Partition {
 fn shifted(
     clusters: &Partition,
     records: &Transactions,
-    k: usize,
-    most: usize,
+    (k, most): (usize, usize),
     weights: &[f64],
     by_half: bool,
+    observer: &dyn Observer,
 ) -> Partition {
     let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
     let (mut start, mut n) = (0, 0);
@@ -78,8 +85,9 @@ fn shifted(
     }
     runs.push(start..clusters.len());
     let of_run = |run: &std::ops::Range<usize>| {
+        observer.check();
         let mut run = Run::new(clusters, run.clone(), records, k, weights);
-        run.improve(most);
+        run.improve(most, observer);
         run.partition()
     };
     let parts: Vec<Partition> = runs.par_iter().map(of_run).collect();
@@ -169,13 +177,14 @@ impl Run {
         run
     }
 
-    fn improve(&mut self, most: usize) {
+    fn improve(&mut self, most: usize, observer: &dyn Observer) {
         let mut near = Vec::new();
         for _ in 0..PASSES {
             let mut is_done = true;
             for a in 0..self.clusters.len() {
                 let mut i = 0;
                 while i < self.clusters[a].len() {
+                    observer.check();
                     match self.best_step(a, i, most, &mut near) {
                         Some(Step::Swap(b, j)) => self.swap(a, i, b, j),
                         Some(Step::Move(b)) => {
@@ -366,6 +375,7 @@ mod tests {
 
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     /// Records of some of 15 terms, in clusters of k and a little more.
     fn random(rng: &mut ChaCha8Rng, k: usize) -> (Dataset, Partition) {
@@ -403,7 +413,7 @@ mod tests {
             let k = rng.random_range(2..6);
             let (data, before) = random(&mut rng, k);
             let weights: Vec<f64> = (0..data.n_terms()).map(|_| f64::from(rng.random_range(0..4))).collect();
-            let after = exchange(&before, &data.records, k as u32, 3 * k as u32, &weights);
+            let after = exchange(&before, &data.records, (k as u32, 3 * k as u32), &weights, &Unobserved);
             assert_eq!(after.len(), before.len());
             assert!((0..after.len()).all(|i| (k..3 * k).contains(&after.cluster(i).len())));
             let mut records = after.order.clone();
@@ -467,7 +477,7 @@ mod tests {
             let k = rng.random_range(2..5);
             let (data, before) = random(&mut rng, k);
             let weights: Vec<f64> = (0..data.n_terms()).map(|_| [0.01, 1.0, 5.0][rng.random_range(0..3)]).collect();
-            let after = exchange(&before, &data.records, k as u32, 3 * k as u32, &weights);
+            let after = exchange(&before, &data.records, (k as u32, 3 * k as u32), &weights, &Unobserved);
             for t in 0..data.n_terms() as TermId {
                 let holds = |r: &&RecordId| data.records.record(**r).contains(&t);
                 let has_home = |partition: &Partition| {
@@ -485,7 +495,7 @@ mod tests {
         let rows = ["a, b", "c, d", "a, b", "c, d", "a, b", "c, d"];
         let data = Dataset::from_texts(rows.map(|row| row.split(", ").map(String::from).collect::<Vec<_>>()));
         let start = Partition { order: (0..6).collect(), ends: vec![3, 6] };
-        let after = exchange(&start, &data.records, 3, 9, &[1.0; 4]);
+        let after = exchange(&start, &data.records, (3, 9), &[1.0; 4], &Unobserved);
         let mut clusters: Vec<Vec<RecordId>> = (0..2).map(|i| after.cluster(i).to_vec()).collect();
         clusters.iter_mut().for_each(|cluster| cluster.sort_unstable());
         clusters.sort();

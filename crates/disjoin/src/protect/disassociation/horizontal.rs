@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::{Diversity, DiversityRule, Partition};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 
 /// The parts of a range of at least this many records are split in parallel. The value changes the speed only.
 const PARALLEL_FROM: usize = 4_000;
@@ -30,9 +31,9 @@ const PARALLEL_DEPTH: u32 = 20;
 /// Partitions the records into clusters of fewer than `max_cluster`, in the paper's order: depth first, the records
 /// with the splitting term before those without it. A term counts as many times as its weight says; one of weight 0 never
 /// splits.
-pub(super) fn split(records: &Transactions, max_cluster: u32, weights: &[f64]) -> Partition {
+pub(super) fn split(records: &Transactions, max_cluster: u32, weights: &[f64], observer: &dyn Observer) -> Partition {
     let n_terms = weights.len();
-    let splitter = Splitter { records, weights, max_cluster: max_cluster as usize, spare: Mutex::default() };
+    let splitter = Splitter { records, weights, max_cluster: max_cluster as usize, spare: Mutex::default(), observer };
     let mut order: Vec<RecordId> = (0..records.len() as RecordId).collect();
     let mut end = 0;
     let to_end = |size: u32| {
@@ -52,6 +53,7 @@ pub(super) fn merge_small(
     records: &Transactions,
     (k, max_cluster): (u32, u32),
     weights: &[f64],
+    observer: &dyn Observer,
 ) -> u64 {
     let k = k as usize;
     let limit = 2 * max_cluster as usize;
@@ -66,6 +68,7 @@ pub(super) fn merge_small(
             start = end;
             continue;
         }
+        observer.check();
         let next_end = partition.ends.get(i + 1).copied();
         let previous_start = match ends.len() {
             0 => None,
@@ -106,9 +109,11 @@ pub(super) fn merge_for_diversity(
     records: &Transactions,
     diversity: Diversity,
     is_sensitive: &[bool],
+    observer: &dyn Observer,
 ) -> Result<u64> {
     let mut counts = vec![0u64; is_sensitive.len()];
     let mut fits = |cluster: &[RecordId]| {
+        observer.check();
         let sensitive =
             || cluster.iter().flat_map(|&r| records.record(r)).map(|&t| t as usize).filter(|&t| is_sensitive[t]);
         sensitive().for_each(|t| counts[t] += 1);
@@ -197,6 +202,7 @@ struct Splitter<'a> {
     max_cluster: usize,
     /// Work spaces that no thread uses at the moment.
     spare: Mutex<Vec<Scratch>>,
+    observer: &'a dyn Observer,
 }
 
 /// Work space that is reused from range to range; `counts` is all zero between two ranges.
@@ -293,6 +299,7 @@ impl Splitter<'_> {
     /// most frequent one of what is left, until fewer than `max_cluster` remain. Appends the groups' sizes in order.
     fn chain(&self, order: &mut [RecordId], scratch: &mut Scratch, groups: &mut Vec<(usize, bool)>) {
         let n = order.len();
+        self.observer.check();
         self.invert(order, scratch);
         let Scratch { counts, starts, ends, touched, lists, terms, record_ends, heap, alive, reordered } = scratch;
 
@@ -314,6 +321,7 @@ impl Splitter<'_> {
                 }
                 continue;
             }
+            self.observer.check();
             let before = reordered.len();
             for &position in &lists[starts[term as usize] as usize..ends[term as usize] as usize] {
                 if std::mem::take(&mut alive[position as usize]) {
@@ -421,16 +429,18 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::tests::{FIGURE_2, records};
+    use super::super::figures::FIGURE_2;
+    use super::super::tests::records;
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     fn clusters(partition: &Partition) -> Vec<Vec<RecordId>> {
         (0..partition.len()).map(|i| partition.cluster(i).to_vec()).collect()
     }
 
     fn split_all(data: &Dataset, max_cluster: u32) -> Partition {
-        split(&data.records, max_cluster, &vec![1.0; data.n_terms()])
+        split(&data.records, max_cluster, &vec![1.0; data.n_terms()], &Unobserved)
     }
 
     /// HORPART as printed, with the rules for an empty side and for a range without a term left.
@@ -506,7 +516,8 @@ mod tests {
             let max_cluster = rng.random_range(2 * k..4 * k);
             let mut partition = split_all(&data, max_cluster);
             let small = clusters(&partition).iter().filter(|c| c.len() < k as usize).count();
-            let merged = merge_small(&mut partition, &data.records, (k, max_cluster), &vec![1.0; data.n_terms()]);
+            let merged =
+                merge_small(&mut partition, &data.records, (k, max_cluster), &vec![1.0; data.n_terms()], &Unobserved);
             assert_eq!(merged > 0, small > 0);
             let mut all: Vec<RecordId> = clusters(&partition).concat();
             assert!(clusters(&partition).iter().all(|c| c.len() >= k as usize));
@@ -530,7 +541,8 @@ mod tests {
             (4, DiversityRule::Size, Some(vec![6, 12])),
         ] {
             let mut partition = start.clone();
-            let outcome = merge_for_diversity(&mut partition, &data.records, Diversity { l, rule }, &is_sensitive);
+            let outcome =
+                merge_for_diversity(&mut partition, &data.records, Diversity { l, rule }, &is_sensitive, &Unobserved);
             match expected {
                 Some(ends) => assert_eq!(partition.ends, ends, "l={l} {rule:?}"),
                 None => assert!(matches!(outcome, Err(Error::Infeasible { .. }))),

@@ -29,7 +29,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Interest, RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
-use crate::release::{CutRule, Disassociated, Header, Joint, Node, Occurrences, Simple};
+use crate::observer::{Observer, Unobserved};
+use crate::release::{CutRule, Disassociated, Header, Joint, Node, Occurrences, Promise, Simple};
 
 /// How records are brought together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ pub enum Grouping {
 /// What to promise, and how large the groups may be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
-    /// The size of the crowd that a person hides in; at least 2.
+    /// How many records cannot be told apart; at least 2.
     pub k: u32,
     /// How many terms of a person the adversary may know; at least 1.
     pub m: u32,
@@ -73,16 +74,20 @@ pub struct Params {
 }
 
 impl Params {
-    /// The paper's defaults: clusters below 30 (or 2k where that is more), refined, nothing sensitive.
-    ///
-    /// Cut as in the paper, too: a release promises `published`. Set `algorithm_aware` against adversaries who know the
-    /// algorithm, as the command line and recipes do.
+    /// The defaults of the library, the command line and recipes: the strongest promise, layered grouping.
     pub fn new(k: u32, m: u32) -> Self {
+        let grouping = Grouping::Layered;
+        let max_cluster = Params::usual_cluster(k, grouping);
+        Params { grouping, max_cluster, algorithm_aware: true, ..Params::paper(k, m) }
+    }
+
+    /// The paper's: clusters below 30 (or 2k where that is more), cut as in the paper, so that a release promises `published`.
+    pub fn paper(k: u32, m: u32) -> Self {
         Params {
             k,
             m,
             grouping: Grouping::Paper,
-            max_cluster: 30.max(k.saturating_mul(2)),
+            max_cluster: Params::usual_cluster(k, Grouping::Paper),
             refine: true,
             paper_literal: false,
             algorithm_aware: false,
@@ -90,6 +95,24 @@ impl Params {
             sensitive: Vec::new(),
             diversity: None,
             interest: Interest::default(),
+        }
+    }
+
+    /// How large clusters may become if nothing is said about it.
+    pub fn usual_cluster(k: u32, grouping: Grouping) -> u32 {
+        match grouping {
+            // Terms that would be lost get groups of their own: the others are best in small ones (lab/grouping.md).
+            Grouping::Layered => k.saturating_mul(2),
+            Grouping::Paper => 30.max(k.saturating_mul(2)),
+        }
+    }
+
+    /// What a release made with these parameters promises.
+    pub fn promise(&self) -> Promise {
+        match (self.paper_literal, self.algorithm_aware) {
+            (true, _) => Promise::None,
+            (false, true) => Promise::AlgorithmAware,
+            (false, false) => Promise::Published,
         }
     }
 
@@ -101,18 +124,14 @@ impl Params {
     /// Refuses values that have no meaning, before any data is read.
     pub fn check(&self) -> Result<()> {
         if self.k < 2 {
-            return Err(Error::recipe(
-                "-k",
-                "must be at least 2: a crowd of one hides nobody",
-                "usual values are 3 to 20",
-            ));
+            return Err(Error::recipe("protect.k", "must be at least 2", "usual values are 3 to 20"));
         }
         if self.m < 1 {
-            return Err(Error::recipe("-m", "must be at least 1", "usual values are 2 or 3"));
+            return Err(Error::recipe("protect.m", "must be at least 1", "usual values are 2 or 3"));
         }
         if self.max_cluster / 2 < self.k {
             return Err(Error::recipe(
-                "--max-cluster",
+                "protect.max_cluster",
                 format!("must be at least 2k, that is {}", u64::from(self.k) * 2),
                 "30 is a good start for k = 5",
             ));
@@ -130,21 +149,25 @@ impl Params {
             }
         }
         if self.paper_literal && self.grouping != Grouping::Paper {
-            return Err(Error::recipe("--grouping", "must be the paper's to be literal", "paper"));
+            return Err(Error::recipe("protect.grouping", "must be the paper's to be literal", "paper"));
         }
         let is_sensitive = |term: &TermId| self.sensitive.contains(term);
         if let Some(set) = self.interest.sets.iter().position(|set| set.iter().any(is_sensitive)) {
             return Err(Error::recipe(
-                "--utility",
+                "protect.utility",
                 format!("set {} has a sensitive term, which is linked to no other", set + 1),
                 "take the term out of the set, or off the sensitive list",
             ));
         }
         if self.interest.weights.iter().any(|(_, weight)| !weight.is_finite() || *weight < 0.0) {
-            return Err(Error::recipe("--weights", "must be numbers from 0 on", "1 is what every other term weighs"));
+            return Err(Error::recipe(
+                "protect.weights",
+                "must be numbers from 0 on",
+                "1 is the weight of every other term",
+            ));
         }
         if self.diversity.is_some_and(|diversity| diversity.l < 2) {
-            return Err(Error::recipe("--l-diversity", "must be at least 2", "usual values are 3 to 10"));
+            return Err(Error::recipe("protect.l_diversity", "must be at least 2", "usual values are 3 to 10"));
         }
         Ok(())
     }
@@ -154,8 +177,8 @@ impl Params {
         let n_records = data.records.len();
         if n_records < self.k as usize {
             return Err(Error::Infeasible {
-                problem: format!("{n_records} records cannot hide anybody among k = {}", self.k),
-                hint: format!("the data must hold at least k records; -k {} at most", n_records.max(2)),
+                problem: format!("{n_records} records are fewer than k = {}", self.k),
+                hint: format!("the data must hold at least k records; -k can be up to {}", n_records.max(2)),
             });
         }
         if u32::try_from(data.records.n_incidences()).is_err() {
@@ -165,7 +188,7 @@ impl Params {
             });
         }
         if self.diversity.is_some() && self.sensitive.is_empty() {
-            return Err(Error::recipe("--l-diversity", "needs sensitive terms", "name them with --sensitive"));
+            return Err(Error::recipe("protect.l_diversity", "needs sensitive terms", "name the sensitive terms"));
         }
         Ok(())
     }
@@ -225,7 +248,7 @@ pub struct Stats {
     pub clusters_merged_for_diversity: u64,
     /// Terms moved to a term chunk so that every cluster can be filled (Lemma 2).
     pub terms_moved_by_lemma_2: u64,
-    /// Terms moved to a term chunk because of what the cut would give away.
+    /// Terms moved to a term chunk because of what the cut would disclose.
     pub terms_set_aside: u64,
     /// Joins made by refine.
     pub joins: u64,
@@ -239,7 +262,7 @@ pub struct Stats {
 
 /// Disassociates a dataset.
 pub fn disassociate(data: &Dataset, params: &Params) -> Result<Outcome> {
-    disassociate_with(data, params, &mut |_| {})
+    disassociate_with(data, params, &Unobserved)
 }
 
 /// A step of the work, for those who show progress.
@@ -260,15 +283,15 @@ impl Step {
     pub fn text(self) -> &'static str {
         match self {
             Step::Horizontal => "grouping records that are alike",
-            Step::Vertical => "cutting groups into chunks",
-            Step::Refine => "sharing chunks between groups",
-            Step::Order => "putting everything into an order that tells nothing",
+            Step::Vertical => "cutting clusters into chunks",
+            Step::Refine => "sharing chunks between clusters",
+            Step::Order => "putting everything into canonical order",
         }
     }
 }
 
-/// Like [`disassociate`]; tells `progress` whenever a step begins.
-pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnMut(Step)) -> Result<Outcome> {
+/// Like [`disassociate`], watched by somebody.
+pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
     params.check()?;
     params.check_feasible(data)?;
     let mut stats = Stats::default();
@@ -285,7 +308,7 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
         preference: Preference::new(params, &is_sensitive),
         rank: &rank,
         stats: &mut stats,
-        progress: &mut *progress,
+        observer,
         round: 0,
     };
     let Grouped { trees, clusters } = match params.grouping {
@@ -293,8 +316,9 @@ pub fn disassociate_with(data: &Dataset, params: &Params, progress: &mut dyn FnM
         Grouping::Layered => by_layers(&mut work)?,
     };
 
-    progress(Step::Order);
-    let (roots, leaf_order) = publishable(trees, &rank);
+    observer.stage(Step::Order.text());
+    let (roots, leaf_order) = publishable(trees, &rank, observer);
+    observer.check();
     stats.joint_roots = roots.iter().filter(|root| matches!(root, Node::Joint(_))).count() as u64;
     let mut leaf_of = vec![0; data.records.len()];
     for (published, &leaf) in leaf_order.iter().enumerate() {
@@ -317,7 +341,7 @@ struct Grouped {
     clusters: Partition,
 }
 
-/// The number of occurrences, if telling it gives nobody away.
+/// The number of occurrences, if it discloses nobody.
 fn tellable_occurrences(data: &Dataset, roots: &[Node], params: &Params) -> Option<u64> {
     let total = data.records.n_incidences() as u64;
     let may_tell = params.sensitive.is_empty() && !params.paper_literal;
@@ -330,9 +354,10 @@ fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
     let &Params { k, max_cluster, paper_literal, .. } = work.params;
     let records = &work.data.records;
     let weights = &work.preference.weights;
-    let mut clusters = horizontal::split(records, max_cluster, weights);
+    let mut clusters = horizontal::split(records, max_cluster, weights, work.observer);
     if !paper_literal {
-        work.stats.small_clusters_merged = horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights);
+        work.stats.small_clusters_merged =
+            horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights, work.observer);
     }
     refined(clusters, records, work)
 }
@@ -341,7 +366,7 @@ fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
 fn refined(mut clusters: Partition, records: &Transactions, work: &mut Work<'_>) -> Result<Grouped> {
     let leaves = cut(&mut clusters, records, work)?;
     work.tell(Step::Refine);
-    let forest = refine::join(leaves, work.is_sensitive.len(), work.rank, work.params, work.stats);
+    let forest = refine::join(leaves, work.is_sensitive.len(), work.rank, work.params, work.stats, work.observer);
     let refine::Forest { mut leaves, mut joints, roots } = forest;
     // Leaves and joints are taken out of their arrays, one owner each, so that roots can be built in parallel.
     let trees = roots.iter().map(|&root| refine::take(root, &mut leaves, &mut joints)).collect();
@@ -357,16 +382,17 @@ fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
     let records = &data.records;
     // Clusters are merged until sensitive terms are diverse: that takes all records.
     let may_share = refine && diversity.is_none();
-    let layers = may_share.then(|| common::layers(records, k, m, &work.preference)).flatten();
+    let layers = may_share.then(|| common::layers(records, k, m, &work.preference, work.observer)).flatten();
     let Some(layers) = layers else {
         let weights = &work.preference.weights;
-        let mut clusters = horizontal::split(records, max_cluster, weights);
-        horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights);
+        let mut clusters = horizontal::split(records, max_cluster, weights, work.observer);
+        horizontal::merge_small(&mut clusters, records, (k, max_cluster), weights, work.observer);
         // Clusters that small ones were merged with are cut evenly first: that is what exchange makes good again.
         let half = max_cluster / 2;
         let exchange = |clusters: &Partition, work: &Work<'_>| {
             let most = max_cluster.saturating_add(half);
-            exchange::exchange(&exchange::halved(clusters, half), records, k, most, &work.preference.weights)
+            let halved = exchange::halved(clusters, half);
+            exchange::exchange(&halved, records, (k, most), &work.preference.weights, work.observer)
         };
         let clusters = exchange(&clusters, work);
         let finish = |clusters: Partition, work: &mut Work<'_>| refined(clusters, records, work);
@@ -401,7 +427,7 @@ struct Work<'a> {
     preference: Preference,
     rank: &'a [TermId],
     stats: &'a mut Stats,
-    progress: &'a mut dyn FnMut(Step),
+    observer: &'a dyn Observer,
     /// How often grouping was tried before.
     round: u32,
 }
@@ -410,7 +436,7 @@ impl Work<'_> {
     /// Tells that a step begins, once.
     fn tell(&mut self, step: Step) {
         if self.round == 0 {
-            (self.progress)(step);
+            self.observer.stage(step.text());
         }
     }
 }
@@ -424,7 +450,9 @@ impl Grouped {
         work: &mut Work<'_>,
     ) -> Result<Vec<refine::Tree>> {
         let k = work.params.k;
-        let group = |wanted: &[bool], work: &Work<'_>| similar::group(records, k, &work.preference.weights, wanted);
+        let group = |wanted: &[bool], work: &Work<'_>| {
+            similar::group(records, k, &work.preference.weights, wanted, work.observer)
+        };
         let finish = |mut clusters: Partition, work: &mut Work<'_>| {
             let leaves = cut(&mut clusters, records, work)?;
             Ok(Grouped { trees: (0..).zip(leaves).map(|(id, leaf)| refine::Tree::Leaf(id, leaf)).collect(), clusters })
@@ -433,7 +461,7 @@ impl Grouped {
         // Exchange takes as long as all the rest here. Who asks for the weaker promise repeats old experiments, and wants speed.
         let best = if work.params.algorithm_aware {
             let most = k.saturating_mul(similar::FULL as u32);
-            let clusters = exchange::exchange(&clusters, records, k, most, &work.preference.weights);
+            let clusters = exchange::exchange(&clusters, records, (k, most), &work.preference.weights, work.observer);
             work.round = work.round.max(1);
             let exchanged = regaining(clusters, records, work, &finish, None)?;
             if rescued.lost.len() < exchanged.lost.len() { rescued } else { exchanged }
@@ -454,10 +482,10 @@ impl Grouped {
 fn cut(clusters: &mut Partition, records: &Transactions, work: &mut Work<'_>) -> Result<Vec<vertical::Leaf>> {
     if let Some(diversity) = work.params.diversity {
         work.stats.clusters_merged_for_diversity =
-            horizontal::merge_for_diversity(clusters, records, diversity, work.is_sensitive)?;
+            horizontal::merge_for_diversity(clusters, records, diversity, work.is_sensitive, work.observer)?;
     }
     work.tell(Step::Vertical);
-    let leaves = vertical::cut_all(clusters, records, work.rank, work.params, work.is_sensitive);
+    let leaves = vertical::cut_all(clusters, records, work.rank, work.params, work.is_sensitive, work.observer);
     work.stats.clusters += leaves.len() as u64;
     work.stats.terms_set_aside += leaves.iter().map(|leaf| u64::from(leaf.set_aside)).sum::<u64>();
     work.stats.terms_moved_by_lemma_2 += leaves.iter().filter(|leaf| leaf.repaired).count() as u64;
@@ -465,9 +493,10 @@ fn cut(clusters: &mut Partition, records: &Transactions, work: &mut Work<'_>) ->
 }
 
 /// Turns trees into nodes in canonical order; also tells in which order the leaves now stand.
-fn publishable(trees: Vec<refine::Tree>, rank: &[TermId]) -> (Vec<Node>, Vec<u32>) {
+fn publishable(trees: Vec<refine::Tree>, rank: &[TermId], observer: &dyn Observer) -> (Vec<Node>, Vec<u32>) {
     use rayon::prelude::*;
-    let mut built: Vec<(Node, Vec<u32>)> = trees.into_par_iter().map(|tree| node(tree, rank)).collect();
+    let mut built: Vec<(Node, Vec<u32>)> = trees.into_par_iter().map(|tree| node(tree, rank, observer)).collect();
+    observer.check();
     built.par_sort_unstable();
     let mut leaf_order = Vec::new();
     let nodes = built.into_iter().map(|(node, order)| {
@@ -477,7 +506,8 @@ fn publishable(trees: Vec<refine::Tree>, rank: &[TermId]) -> (Vec<Node>, Vec<u32
     (nodes.collect(), leaf_order)
 }
 
-fn node(tree: refine::Tree, rank: &[TermId]) -> (Node, Vec<u32>) {
+fn node(tree: refine::Tree, rank: &[TermId], observer: &dyn Observer) -> (Node, Vec<u32>) {
+    observer.check();
     match tree {
         refine::Tree::Leaf(id, leaf) => {
             let mut term_chunk: Vec<TermId> =
@@ -488,7 +518,8 @@ fn node(tree: refine::Tree, rank: &[TermId]) -> (Node, Vec<u32>) {
             (Node::Simple(Simple { size: leaf.size, record_chunks, term_chunk }), vec![id])
         }
         refine::Tree::Joint(mut shared_chunks, members) => {
-            let mut built: Vec<(Node, Vec<u32>)> = members.into_iter().map(|member| node(member, rank)).collect();
+            let mut built: Vec<(Node, Vec<u32>)> =
+                members.into_iter().map(|member| node(member, rank, observer)).collect();
             built.sort_unstable();
             shared_chunks.sort_unstable();
             let size = built.iter().map(|(node, _)| node.size()).sum();
@@ -523,23 +554,14 @@ impl Partition {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/it/figures.rs"]
+mod figures;
+
+#[cfg(test)]
 mod tests {
+    use super::figures::FIGURE_2;
     use super::*;
     use crate::data::Dictionary;
-
-    /// The ten records of figure 2a.
-    pub(super) const FIGURE_2: [&str; 10] = [
-        "itunes, flu, madonna, ikea, ruby",
-        "madonna, flu, viagra, ruby, audi a4, sony tv",
-        "itunes, madonna, audi a4, ikea, sony tv",
-        "itunes, flu, viagra",
-        "itunes, flu, madonna, audi a4, sony tv",
-        "madonna, digital camera, panic disorder, playboy",
-        "iphone sdk, madonna, ikea, ruby",
-        "iphone sdk, digital camera, madonna, playboy",
-        "iphone sdk, digital camera, panic disorder",
-        "iphone sdk, digital camera, madonna, ikea, ruby",
-    ];
 
     pub(super) fn records(rows: &[&str]) -> Dataset {
         Dataset::from_texts(rows.iter().map(|row| row.split(", ")))
@@ -557,7 +579,7 @@ mod tests {
         }
         let mut is_sensitive = vec![false; data.n_terms()];
         params.sensitive.iter().for_each(|&t| is_sensitive[t as usize] = true);
-        vertical::cut_all(&partition, &data.records, &data.dictionary.sorted().1, params, &is_sensitive)
+        vertical::cut_all(&partition, &data.records, &data.dictionary.sorted().1, params, &is_sensitive, &Unobserved)
     }
 
     #[test]
@@ -567,27 +589,27 @@ mod tests {
             Err(Error::Recipe { key, .. }) => key,
             other => panic!("{other:?}"),
         };
-        assert_eq!(key(Params::new(1, 2)), "-k");
-        assert_eq!(key(Params::new(3, 0)), "-m");
-        assert_eq!(key(Params { max_cluster: 5, ..Params::new(3, 2) }), "--max-cluster");
+        assert_eq!(key(Params::paper(1, 2)), "protect.k");
+        assert_eq!(key(Params::paper(3, 0)), "protect.m");
+        assert_eq!(key(Params { max_cluster: 5, ..Params::paper(3, 2) }), "protect.max_cluster");
         let diversity = Some(Diversity { l: 3, rule: DiversityRule::default() });
-        assert_eq!(key(Params { diversity, ..Params::new(3, 2) }), "--l-diversity");
+        assert_eq!(key(Params { diversity, ..Params::paper(3, 2) }), "protect.l_diversity");
         let reject = |rho: f64| Some(Rejection { rho, seed: 0 });
-        assert_eq!(key(Params { reject: reject(1.5), ..Params::new(3, 2) }), "reject");
-        assert_eq!(key(Params { reject: reject(0.1), algorithm_aware: true, ..Params::new(3, 2) }), "reject");
+        assert_eq!(key(Params { reject: reject(1.5), ..Params::paper(3, 2) }), "reject");
+        assert_eq!(key(Params { reject: reject(0.1), algorithm_aware: true, ..Params::paper(3, 2) }), "reject");
         let interest = Interest { sets: vec![vec![0, 1], vec![2, 3]], ..Interest::default() };
-        assert_eq!(key(Params { interest, sensitive: vec![3], ..Params::new(3, 2) }), "--utility");
+        assert_eq!(key(Params { interest, sensitive: vec![3], ..Params::paper(3, 2) }), "protect.utility");
         for weight in [-1.0, f64::NAN, f64::INFINITY] {
             let interest = Interest { weights: vec![(0, weight)], ..Interest::default() };
-            assert_eq!(key(Params { interest, ..Params::new(3, 2) }), "--weights");
+            assert_eq!(key(Params { interest, ..Params::paper(3, 2) }), "protect.weights");
         }
-        assert!(matches!(disassociate(&data, &Params::new(11, 2)), Err(Error::Infeasible { .. })));
+        assert!(matches!(disassociate(&data, &Params::paper(11, 2)), Err(Error::Infeasible { .. })));
     }
 
     #[test]
     fn the_map_of_records_points_to_clusters_of_the_right_size() {
         let data = records(&FIGURE_2);
-        let outcome = disassociate(&data, &Params { max_cluster: 6, ..Params::new(3, 2) }).unwrap();
+        let outcome = disassociate(&data, &Params { max_cluster: 6, ..Params::paper(3, 2) }).unwrap();
         let sizes: Vec<u32> = outcome.release.roots.iter().flat_map(Node::leaves).map(|leaf| leaf.size).collect();
         for (leaf, &size) in sizes.iter().enumerate() {
             assert_eq!(outcome.leaf_of.iter().filter(|&&l| l as usize == leaf).count() as u32, size);

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn weights_are_those_given_times_the_sets_and_nothing_for_sensitive_terms() {
         let interest = Interest { sets: vec![vec![0, 1], vec![1, 2]], weights: vec![(1, 0.5), (3, 7.0), (4, 0.0)] };
-        let params = Params { interest, ..Params::new(2, 2) };
+        let params = Params { interest, ..Params::paper(2, 2) };
         let preference = Preference::new(&params, &[false, false, false, true, false, false]);
         assert_eq!(preference.weights, [4.0, 2.0, 4.0, 0.0, 0.0, 1.0]);
     }

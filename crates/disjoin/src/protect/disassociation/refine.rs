@@ -35,6 +35,7 @@ use super::shared::{Conflicts, SharedRows};
 use super::vertical::Leaf;
 use super::{Params, Stats};
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::Chunk;
 
 /// Joints nest at most this deep.
@@ -105,9 +106,16 @@ impl Tree {
 }
 
 /// Joins clusters until no adjacent pair can be joined any more.
-pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &Params, stats: &mut Stats) -> Forest {
+pub(super) fn join(
+    leaves: Vec<Leaf>,
+    n_terms: usize,
+    rank: &[TermId],
+    params: &Params,
+    stats: &mut Stats,
+    observer: &dyn Observer,
+) -> Forest {
     let mut roots: Vec<Root> = leaves.iter().zip(0..).map(|(leaf, i)| Root::leaf(i, leaf)).collect();
-    let mut work = Refine { leaves, joints: Vec::new(), rank, params };
+    let mut work = Refine { leaves, joints: Vec::new(), rank, params, observer };
     if params.refine {
         // How many simple clusters' term chunks hold a term: tcs in the paper.
         let mut tcs = vec![0u32; n_terms];
@@ -118,8 +126,10 @@ pub(super) fn join(leaves: Vec<Leaf>, n_terms: usize, rank: &[TermId], params: &
             term_chunks.push(occurrences.terms().iter().enumerate().map(|(i, &t)| (t, occurrences.support(i))));
         }
         loop {
+            observer.check();
             stats.refine_rounds += 1;
             let highest = highest_supports(&term_chunks, n_terms);
+            observer.check();
             let order = ordered(&term_chunks, &highest, &tcs, params.k);
             let mut row = Row::new(order);
             let could_join = row.len();
@@ -388,6 +398,7 @@ struct Refine<'a> {
     joints: Vec<JointCluster>,
     rank: &'a [TermId],
     params: &'a Params,
+    observer: &'a dyn Observer,
 }
 
 /// A join that passed all tests, not carried out yet.
@@ -463,7 +474,10 @@ impl Refine<'_> {
             .with_min_len(256)
             .map_init(
                 || Positions::new(n_terms),
-                |positions, pair| self.plan(pair.map(|place| row.root(place)), roots, term_chunks, positions),
+                |positions, pair| {
+                    self.observer.check();
+                    self.plan(pair.map(|place| row.root(place)), roots, term_chunks, positions)
+                },
             )
             .collect();
         let mut chosen: Vec<([u32; 2], Plan)> = Vec::new();
@@ -501,6 +515,7 @@ impl Refine<'_> {
             .map_init(
                 || Positions::new(tcs.len()),
                 |positions, (pair, plan)| {
+                    self.observer.check();
                     let pair = pair.map(|place| row.root(place));
                     self.build(plan, pair.map(|i| &roots[i]), pair.map(|i| term_chunks.get(i)), positions)
                 },
@@ -508,6 +523,7 @@ impl Refine<'_> {
             .collect();
         let mut positions = Positions::new(tcs.len());
         let mut scratch = Vec::new();
+        self.observer.check();
         for ((pair, plan), joined) in chosen.into_iter().zip(joined) {
             let [a, b] = pair.map(|place| row.root(place));
             positions.set(&plan.refining_terms);
@@ -618,7 +634,7 @@ impl Refine<'_> {
         let conflicts = self.conflicts(terms.len(), roots, positions);
         let mut by_support: Vec<usize> = (0..terms.len()).collect();
         by_support.sort_unstable_by_key(|&i| (std::cmp::Reverse(plan.supports[i]), terms[i]));
-        let chunks = bag.cut(by_support, self.params.k, self.params.m, &conflicts);
+        let chunks = bag.cut(by_support, self.params.k, self.params.m, &conflicts, self.observer);
         bag.project(&chunks, |i| self.rank[terms[i] as usize])
     }
 
@@ -697,25 +713,27 @@ fn union(a: &[(TermId, u32)], b: &[(TermId, u32)]) -> Vec<(TermId, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FIGURE_2, cut, names, records};
+    use super::super::figures::FIGURE_2;
+    use super::super::tests::{cut, names, records};
     use super::*;
     use crate::data::{Dataset, RecordId};
+    use crate::observer::Unobserved;
     use crate::release::{Joint, Node};
 
     /// Cuts the given clusters, joins them, and returns the release's roots and the counts.
     fn join_clusters(data: &Dataset, clusters: &[Vec<RecordId>], params: &Params) -> (Vec<Node>, Stats) {
         let (_, rank) = data.dictionary.sorted();
         let mut stats = Stats::default();
-        let forest = join(cut(data, clusters, params), data.n_terms(), &rank, params, &mut stats);
+        let forest = join(cut(data, clusters, params), data.n_terms(), &rank, params, &mut stats, &Unobserved);
         let Forest { mut leaves, mut joints, roots } = forest;
         let trees = roots.iter().map(|&root| take(root, &mut leaves, &mut joints)).collect();
-        (super::super::publishable(trees, &rank).0, stats)
+        (super::super::publishable(trees, &rank, &Unobserved).0, stats)
     }
 
     #[test]
     fn figure_3() {
         let data = records(&FIGURE_2);
-        let (roots, _) = join_clusters(&data, &[(0..5).collect(), (5..10).collect()], &Params::new(3, 2));
+        let (roots, _) = join_clusters(&data, &[(0..5).collect(), (5..10).collect()], &Params::paper(3, 2));
         let (sorted, _) = data.dictionary.sorted();
         let [Node::Joint(Joint { size: 10, members, shared_chunks })] = &roots[..] else { panic!("{roots:?}") };
         let [shared] = &shared_chunks[..] else { panic!("{shared_chunks:?}") };
@@ -735,10 +753,10 @@ mod tests {
     fn the_counterexample_to_lemma_3_is_joined_by_the_paper_and_refused_by_us() {
         let data = records(&["a", "a", "b", "b", "a, b", "z", "z", "p, z", "p", "p", "p"]);
         let clusters = [(0..7).collect(), (7..11).collect()];
-        let literal = Params { paper_literal: true, ..Params::new(3, 2) };
+        let literal = Params { paper_literal: true, ..Params::paper(3, 2) };
         let (roots, _) = join_clusters(&data, &clusters, &literal);
         assert!(matches!(&roots[..], [Node::Joint(_)]));
-        let (roots, stats) = join_clusters(&data, &clusters, &Params::new(3, 2));
+        let (roots, stats) = join_clusters(&data, &clusters, &Params::paper(3, 2));
         assert_eq!(roots.len(), 2);
         assert_eq!(stats.joins_refused_for_promise, 1);
     }
@@ -747,7 +765,7 @@ mod tests {
     fn equation_1_refuses_a_joint_that_drags_along_strangers() {
         // {z} is held once in each of the last two clusters of 40; the joint of the first two brings many records and
         // no z: (2 + ..)/|J| is then smaller than before.
-        let params = Params { max_cluster: 100, ..Params::new(2, 1) };
+        let params = Params { max_cluster: 100, ..Params::paper(2, 1) };
         let plain = |t: &str, n: usize| vec![t.to_string(); n];
         let mut rows = plain("a", 40);
         rows[0] = "a, y".into();
@@ -779,7 +797,7 @@ mod tests {
     fn order_is_lexicographic_by_the_terms_that_could_be_shared() {
         // k = 2: a is in three term chunks, b in two; c and d are alone.
         let data = records(&["x, a, b", "x", "y, a, d", "y", "z, c", "z", "w, a, b", "w"]);
-        let params = Params::new(2, 2);
+        let params = Params::paper(2, 2);
         let leaves = cut(&data, &[vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]], &params);
         let mut tcs = vec![0; data.n_terms()];
         let mut term_chunks = TermLists::default();

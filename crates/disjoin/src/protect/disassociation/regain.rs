@@ -15,6 +15,7 @@
 use super::similar::{Alike, Holders};
 use super::{Partition, horizontal};
 use crate::data::{RecordId, TermId, Transactions, supports};
+use crate::observer::Observer;
 
 /// So many clusters are tried, those with most holders of a term first.
 const TRIED: usize = 5;
@@ -27,6 +28,7 @@ pub(super) fn regain(
     (k, max_cluster): (u32, u32),
     weights: &[f64],
     lost: &[TermId],
+    observer: &dyn Observer,
 ) -> Partition {
     let supports = supports(records, weights.len());
     let mut terms: Vec<TermId> = lost.to_vec();
@@ -37,13 +39,14 @@ pub(super) fn regain(
     alike.weigh(records.len(), (0..).zip(&supports).map(|(t, &s)| (t, s)), weights);
     let mut state = State::new(clusters, records, (k as usize, max_cluster as usize), weights);
     for i in 0..terms.len() {
+        observer.check();
         if !state.top_up(holders.of(i), &mut alike) {
             state.set_apart(holders.of(i), &mut alike);
         }
     }
     let mut partition = Partition::default();
     state.clusters.iter().filter(|cluster| !cluster.is_empty()).for_each(|cluster| partition.push(cluster));
-    horizontal::merge_small(&mut partition, records, (k, max_cluster), weights);
+    horizontal::merge_small(&mut partition, records, (k, max_cluster), weights, observer);
     partition
 }
 
@@ -173,6 +176,7 @@ mod tests {
     use super::super::tests::records as parse;
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     /// For each term the number of clusters in which k records hold it, by definition.
     fn n_homes(data: &Dataset, partition: &Partition, k: usize) -> Vec<usize> {
@@ -205,7 +209,7 @@ mod tests {
                 before[t as usize] == 0 && supports[t as usize] as usize >= k && weights[t as usize] > 0.0
             };
             let lost: Vec<TermId> = (0..data.n_terms() as TermId).filter(is_lost).collect();
-            let after = regain(&partition, &data.records, (k as u32, 2 * k as u32), &weights, &lost);
+            let after = regain(&partition, &data.records, (k as u32, 2 * k as u32), &weights, &lost, &Unobserved);
             let mut all = after.order.clone();
             all.sort_unstable();
             assert_eq!(all, order);
@@ -226,7 +230,7 @@ mod tests {
         let data = parse(&rows);
         let r = data.dictionary.get("r").unwrap();
         let start = Partition { order: (0..9).collect(), ends: vec![4, 9] };
-        let after = regain(&start, &data.records, (3, 6), &vec![1.0; data.n_terms()], &[r]);
+        let after = regain(&start, &data.records, (3, 6), &vec![1.0; data.n_terms()], &[r], &Unobserved);
         assert_eq!((after.cluster(0), after.cluster(1)), (&[0, 1, 2, 3, 4][..], &[5, 6, 7, 8][..]));
     }
 

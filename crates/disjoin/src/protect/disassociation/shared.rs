@@ -11,6 +11,7 @@
 
 use super::rows::greedy_chunks;
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::Chunk;
 
 /// The bag of all rows that hold a refining term; terms are numbered by their position in the list of them.
@@ -59,10 +60,18 @@ impl SharedRows {
     }
 
     /// Cuts the terms into chunks, taking them in the order given. Returns lists of terms.
-    pub(super) fn cut(&self, order: Vec<usize>, k: u32, m: u32, conflicts: &Conflicts) -> Vec<Vec<usize>> {
-        let company = Company::new(self, k, m);
+    pub(super) fn cut(
+        &self,
+        order: Vec<usize>,
+        k: u32,
+        m: u32,
+        conflicts: &Conflicts,
+        observer: &dyn Observer,
+    ) -> Vec<Vec<usize>> {
+        let company = Company::new(self, k, m, observer);
         let mut state = ChunkState::new(self);
         greedy_chunks(order, |chunk, candidate| {
+            observer.check();
             if chunk.is_empty() {
                 state.clear(self);
             }
@@ -184,11 +193,12 @@ struct Company {
 }
 
 impl Company {
-    fn new(bag: &SharedRows, k: u32, m: u32) -> Self {
+    fn new(bag: &SharedRows, k: u32, m: u32, observer: &dyn Observer) -> Self {
         let mut company = Company::default();
         let mut counts = vec![0u32; bag.n_terms()];
         let mut touched = Vec::new();
         for term in 0..bag.n_terms() {
+            observer.check();
             for &row in bag.rows_of(term) {
                 let terms = bag.terms_of(row as usize);
                 if terms.len() == 1 {
@@ -471,7 +481,7 @@ mod tests {
                     conflicts.mark(t, 1..2);
                 }
             }
-            let chunks = bag.cut(order.clone(), k, m, &conflicts);
+            let chunks = bag.cut(order.clone(), k, m, &conflicts, &crate::observer::Unobserved);
             assert_eq!(chunks, by_definition(&held, &order, k, m, &conflicts), "k={k} m={m} {held:?}");
             let label = |t: usize| 100 - t as u32;
             for (chunk, published) in chunks.iter().zip(bag.project(&chunks, label)) {

@@ -25,6 +25,7 @@ use rayon::prelude::*;
 
 use super::{Partition, horizontal};
 use crate::data::{RecordId, TermId, Transactions, supports};
+use crate::observer::Observer;
 
 /// A region has fewer than this many times k records. Larger ones find more alike and take longer.
 const REGION: u32 = 80;
@@ -42,16 +43,22 @@ pub(super) const FULL: usize = 3;
 const STRANGE: f64 = 0.2;
 
 /// Partitions the records; terms that are `wanted` are rescued. Terms of weight 0 do not count.
-pub(super) fn group(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool]) -> Partition {
-    rescued(records, k, weights, wanted, |others| {
+pub(super) fn group(
+    records: &Transactions,
+    k: u32,
+    weights: &[f64],
+    wanted: &[bool],
+    observer: &dyn Observer,
+) -> Partition {
+    rescued(records, k, weights, wanted, observer, |others| {
         let region = k.saturating_mul(REGION);
-        let mut regions = horizontal::split(others, region, weights);
-        horizontal::merge_small(&mut regions, others, (k, region), weights);
+        let mut regions = horizontal::split(others, region, weights, observer);
+        horizontal::merge_small(&mut regions, others, (k, region), weights, observer);
         let filled: Vec<Partition> = (0..regions.len())
             .into_par_iter()
             .map_init(
                 || Alike::new(weights.len()),
-                |alike, i| fill(regions.cluster(i), others, k as usize, weights, alike),
+                |alike, i| fill(regions.cluster(i), others, k as usize, weights, alike, observer),
             )
             .collect();
         let mut partition = Partition::default();
@@ -68,9 +75,11 @@ fn rescued(
     k: u32,
     weights: &[f64],
     wanted: &[bool],
+    observer: &dyn Observer,
     group_others: impl FnOnce(&Transactions) -> Partition,
 ) -> Partition {
-    let mut partition = rescue(records, k, weights, wanted);
+    let mut partition = rescue(records, k, weights, wanted, observer);
+    observer.check();
     let mut is_taken = vec![false; records.len()];
     partition.order.iter().for_each(|&record| is_taken[record as usize] = true);
     let rest: Vec<RecordId> = (0..records.len() as RecordId).filter(|&r| !is_taken[r as usize]).collect();
@@ -96,10 +105,11 @@ pub(super) fn taken_out(
     (k, max_cluster): (u32, u32),
     weights: &[f64],
     lost: &[TermId],
+    observer: &dyn Observer,
 ) -> (Partition, usize) {
     let mut wanted = vec![false; weights.len()];
     lost.iter().for_each(|&t| wanted[t as usize] = true);
-    let mut partition = rescue(records, k, weights, &wanted);
+    let mut partition = rescue(records, k, weights, &wanted, observer);
     let n_taken = partition.order.len();
     let mut is_taken = vec![false; records.len()];
     partition.order.iter().for_each(|&record| is_taken[record as usize] = true);
@@ -111,7 +121,7 @@ pub(super) fn taken_out(
             partition.push(&left);
         }
     }
-    horizontal::merge_small(&mut partition, records, (k, max_cluster), weights);
+    horizontal::merge_small(&mut partition, records, (k, max_cluster), weights, observer);
     (partition, n_taken)
 }
 
@@ -129,7 +139,7 @@ pub(super) fn subset(records: &Transactions, ids: &[RecordId]) -> Transactions {
 
 /// For each wanted rare term that no cluster has k times yet, k of the records that hold it and are in no cluster, if there are so
 /// many; of terms that weigh the same the rarest first.
-fn rescue(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool]) -> Partition {
+fn rescue(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool], observer: &dyn Observer) -> Partition {
     let supports = supports(records, weights.len());
     let most = k.saturating_mul(RARE);
     let is_rare =
@@ -147,6 +157,7 @@ fn rescue(records: &Transactions, k: u32, weights: &[f64], wanted: &[bool]) -> P
     let mut clusters: Vec<Vec<RecordId>> = Vec::new();
     let mut n_rescued = 0;
     for (i, &term) in rare.iter().enumerate() {
+        observer.check();
         if n_rescued + k > records.len() / RESCUED {
             break;
         }
@@ -190,7 +201,14 @@ fn fullest_home(records: &[RecordId], home: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Makes clusters of k records of a region, and puts those that are left where they fit best.
-fn fill(region: &[RecordId], records: &Transactions, k: usize, weights: &[f64], alike: &mut Alike) -> Partition {
+fn fill(
+    region: &[RecordId],
+    records: &Transactions,
+    k: usize,
+    weights: &[f64],
+    alike: &mut Alike,
+    observer: &dyn Observer,
+) -> Partition {
     if region.len() < 2 * k {
         return Partition { order: region.to_vec(), ends: vec![region.len()] };
     }
@@ -217,7 +235,7 @@ fn fill(region: &[RecordId], records: &Transactions, k: usize, weights: &[f64], 
     alike.place = place;
     let weights: Vec<f64> = counts.iter().map(|&(t, _)| alike.weights[t as usize]).collect();
     let mut inside = Alike { weights, counts: vec![0; counts.len()], ..Alike::default() };
-    let clusters = fill_positions(region.len(), &local, counts.len(), k, &mut inside);
+    let clusters = fill_positions(region.len(), &local, counts.len(), k, &mut inside, observer);
 
     let mut partition = Partition::default();
     for cluster in clusters {
@@ -227,7 +245,14 @@ fn fill(region: &[RecordId], records: &Transactions, k: usize, weights: &[f64], 
     partition
 }
 
-fn fill_positions(n: usize, local: &Lists, n_terms: usize, k: usize, alike: &mut Alike) -> Vec<Vec<u32>> {
+fn fill_positions(
+    n: usize,
+    local: &Lists,
+    n_terms: usize,
+    k: usize,
+    alike: &mut Alike,
+    observer: &dyn Observer,
+) -> Vec<Vec<u32>> {
     let mut holders: Vec<Vec<u32>> = vec![Vec::new(); n_terms];
     for position in 0..n as u32 {
         local.of(position).iter().for_each(|&t| holders[t as usize].push(position));
@@ -242,6 +267,7 @@ fn fill_positions(n: usize, local: &Lists, n_terms: usize, k: usize, alike: &mut
         if is_taken[seed as usize] {
             continue;
         }
+        observer.check();
         candidates.clear();
         for &t in local.of(seed) {
             let list = &mut holders[t as usize];
@@ -267,6 +293,7 @@ fn fill_positions(n: usize, local: &Lists, n_terms: usize, k: usize, alike: &mut
     }
     let mut homeless = Vec::new();
     for position in alone {
+        observer.check();
         match alike.best_home(position, &clusters, FULL * k, |position| local.of(position)) {
             Some(home) => clusters[home].push(position),
             None => homeless.push(position),
@@ -441,6 +468,7 @@ mod tests {
     use super::super::tests::records as parse;
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     #[test]
     fn clusters_partition_the_records_and_have_at_least_k() {
@@ -456,9 +484,9 @@ mod tests {
             let weight = |rng: &mut ChaCha8Rng| if rng.random_bool(0.2) { rng.random_range(0..4) } else { 1 };
             let weights: Vec<f64> = (0..data.n_terms()).map(|_| f64::from(weight(&mut rng))).collect();
             let wanted: Vec<bool> = (0..data.n_terms()).map(|_| rng.random_bool(0.5)).collect();
-            let grouped = group(&data.records, k, &weights, &wanted);
+            let grouped = group(&data.records, k, &weights, &wanted, &Unobserved);
             let lost: Vec<TermId> = (0..data.n_terms() as TermId).filter(|_| rng.random_bool(0.3)).collect();
-            let (without, _) = taken_out(&grouped, &data.records, (k, 2 * k), &weights, &lost);
+            let (without, _) = taken_out(&grouped, &data.records, (k, 2 * k), &weights, &lost, &Unobserved);
             for partition in [grouped, without] {
                 let mut all = partition.order.clone();
                 all.sort_unstable();
@@ -479,14 +507,14 @@ mod tests {
         let data = parse(&rows.iter().map(String::as_str).collect::<Vec<_>>());
         let n = data.n_terms();
         let are_together = |wanted: bool| {
-            let partition = group(&data.records, 3, &vec![1.0; n], &vec![wanted; n]);
+            let partition = group(&data.records, 3, &vec![1.0; n], &vec![wanted; n], &Unobserved);
             let home = |record: RecordId| (0..partition.len()).find(|&i| partition.cluster(i).contains(&record));
             home(0).is_some() && home(0) == home(31) && home(31) == home(62)
         };
         assert!(are_together(true));
         let scattered = Partition { order: (0..90).collect(), ends: (1..=30).map(|i| 3 * i).collect() };
         let r = data.dictionary.get("r").unwrap();
-        let (partition, n_taken) = taken_out(&scattered, &data.records, (3, 6), &vec![1.0; n], &[r]);
+        let (partition, n_taken) = taken_out(&scattered, &data.records, (3, 6), &vec![1.0; n], &[r], &Unobserved);
         // What is left of the first cluster is too small, and joins it.
         assert_eq!((partition.cluster(0), n_taken), (&[0, 31, 62, 1, 2][..], 3));
     }
@@ -495,7 +523,7 @@ mod tests {
     fn records_that_are_alike_come_together() {
         let rows: Vec<String> = (0..40).map(|i| format!("x, p{0}, q{0}", i % 8)).collect();
         let data = parse(&rows.iter().map(String::as_str).collect::<Vec<_>>());
-        let partition = group(&data.records, 5, &vec![1.0; data.n_terms()], &vec![true; data.n_terms()]);
+        let partition = group(&data.records, 5, &vec![1.0; data.n_terms()], &vec![true; data.n_terms()], &Unobserved);
         for i in 0..partition.len() {
             let of = |record: RecordId| record % 8;
             assert!(partition.cluster(i).iter().all(|&r| of(r) == of(partition.cluster(i)[0])));

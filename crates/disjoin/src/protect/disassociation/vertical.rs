@@ -20,6 +20,7 @@ use super::rows::{Projection, TermRows, greedy_chunks};
 use super::{Diversity, DiversityRule, Params, Partition, Rejection};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::generate::stream;
+use crate::observer::Observer;
 use crate::reconstruct::aware::is_offered;
 use crate::release::Chunk;
 
@@ -49,13 +50,17 @@ pub(super) fn cut_all(
     rank: &[TermId],
     params: &Params,
     is_sensitive: &[bool],
+    observer: &dyn Observer,
 ) -> Vec<Leaf> {
     (0..partition.len())
         .into_par_iter()
         .with_min_len(64)
         .map_init(
             || Cutter { index: vec![NONE; rank.len()], ..Cutter::default() },
-            |cutter, i| cutter.cut(i as u64, partition.cluster(i), records, rank, params, is_sensitive),
+            |cutter, i| {
+                observer.check();
+                cutter.cut(i as u64, partition.cluster(i), records, rank, params, is_sensitive)
+            },
         )
         .collect()
 }
@@ -84,30 +89,17 @@ impl Cutter {
         is_sensitive: &[bool],
     ) -> Leaf {
         self.load(cluster, records);
-        let rows = &self.rows;
-        let (k, m) = (params.k, params.m);
-
-        let mut frequent = Vec::new();
-        let mut rare = Vec::new();
-        let mut hidden = Vec::new();
-        for (i, &term) in rows.terms.iter().enumerate() {
-            if is_sensitive[term as usize] {
-                hidden.push(term);
-            } else if self.supports[i] >= k {
-                frequent.push(i);
-            } else {
-                rare.push(i);
-            }
-        }
+        let (mut frequent, mut rare, hidden) = self.sort_out(params.k, is_sensitive);
+        let (rows, supports) = (&self.rows, &self.supports[..]);
         let published = |i: usize| rank[rows.terms[i] as usize];
-        frequent.sort_unstable_by_key(|&i| (std::cmp::Reverse(self.supports[i]), published(i)));
+        let order = |i: usize| (std::cmp::Reverse(supports[i]), published(i));
+        frequent.sort_unstable_by_key(|&i| order(i));
 
-        let size = cluster.len() as u32;
+        let (size, n_frequent) = (cluster.len() as u32, frequent.len());
         let (masks, projection) = (&mut self.masks, &mut self.projection);
-        let mut lets_in = |chunk: &[usize], i: usize| rows.stays_km_anonymous(chunk, i, k, m, masks);
-        let n_frequent = frequent.len();
+        let mut lets_in = |chunk: &[usize], i: usize| rows.stays_km_anonymous(chunk, i, params.k, params.m, masks);
         let mut chunks = if params.algorithm_aware {
-            let offers = Offers { size, k, supports: &self.supports };
+            let offers = Offers { size, k: params.k, supports };
             let (chunks, refused) = weighed_chunks(&frequent, rows, offers, lets_in);
             rare.extend(refused);
             chunks
@@ -117,41 +109,32 @@ impl Cutter {
             let mut rejects = || chance.as_mut().is_some_and(|(rho, rng)| rng.random_bool(*rho));
             greedy_chunks(frequent, |chunk, i| lets_in(chunk, i) && (chunk.is_empty() || !rejects()))
         };
-
-        let lacking = |chunks: &[Vec<usize>]| lacking_for_lemma_2(rows, chunks, size, k, m);
-        // Sensitive terms fill any records, unless the claim bounds how many: |P| >= l s(t, P).
-        let by_hidden = match params.diversity {
-            _ if hidden.is_empty() => 0,
-            Some(Diversity { l, rule: DiversityRule::Multiplicity }) => (hidden.len() as u32).saturating_mul(size / l),
-            _ => u32::MAX,
-        };
-        let mut n_lacking = lacking(&chunks).saturating_sub(by_hidden);
-        let repaired = n_lacking > 0 && rare.is_empty();
-        if repaired {
-            rare.extend(take_rarest(&mut chunks, |i| (std::cmp::Reverse(self.supports[i]), published(i))));
-            n_lacking = lacking(&chunks).saturating_sub(by_hidden);
-        }
-        // Who knows the algorithm counts on fewer than k records for each rare term. Sets across chunks need two known terms.
-        let is_reckoned = params.algorithm_aware && m > 1;
-        let filled_by_one = if is_reckoned { k - 1 } else { size };
-        while is_reckoned && chunks.len() > 1 && n_lacking > (rare.len() as u32).saturating_mul(filled_by_one) {
-            rare.extend(chunks.pop().into_iter().flatten());
-            n_lacking = lacking(&chunks).saturating_sub(by_hidden);
-        }
-        // A single chunk is not cut: there is nothing to reckon back.
-        let keeps = match chunks.len() {
-            0 | 1 => u32::from(n_lacking > 0),
-            _ => n_lacking.div_ceil(filled_by_one),
-        };
+        let filling = Filling::new(rows, size, hidden.len(), params);
+        let (keeps, repaired) = filling.provide(&mut chunks, &mut rare, order);
 
         let record_chunks: Vec<Chunk> = chunks.iter().map(|chunk| rows.project(chunk, published, projection)).collect();
         let mut record_terms: Vec<TermId> = chunks.iter().flatten().map(|&i| rows.terms[i]).collect();
         let set_aside = (n_frequent - record_terms.len()) as u32 - u32::from(repaired);
         record_terms.sort_unstable();
         rare.sort_unstable_by_key(|&i| rows.terms[i]);
-        let rare_terms: Vec<(TermId, u32)> = rare.iter().map(|&i| (rows.terms[i], self.supports[i])).collect();
+        let rare_terms: Vec<(TermId, u32)> = rare.iter().map(|&i| (rows.terms[i], supports[i])).collect();
         let term_chunk = Occurrences::new(&rare_terms, |i| rows.rows(rare[i]));
         Leaf { size, record_chunks, record_terms, term_chunk, hidden, keeps, repaired, set_aside }
+    }
+
+    /// The places of frequent and of rare terms in `rows`, and the sensitive terms.
+    fn sort_out(&self, k: u32, is_sensitive: &[bool]) -> (Vec<usize>, Vec<usize>, Vec<TermId>) {
+        let (mut frequent, mut rare, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, &term) in self.rows.terms.iter().enumerate() {
+            if is_sensitive[term as usize] {
+                hidden.push(term);
+            } else if self.supports[i] >= k {
+                frequent.push(i);
+            } else {
+                rare.push(i);
+            }
+        }
+        (frequent, rare, hidden)
     }
 
     fn load(&mut self, cluster: &[RecordId], records: &Transactions) {
@@ -215,13 +198,65 @@ fn weighed_chunks(
     (chunks, refused)
 }
 
-/// How many records the term chunk must fill: s + k (h - 1) - sum |C_i| with h = min(m, v), the number by which the
-/// record chunks alone fail Lemma 2.
-fn lacking_for_lemma_2(rows: &TermRows, chunks: &[Vec<usize>], size: u32, k: u32, m: u32) -> u32 {
-    let h = m.min(chunks.len() as u32);
-    let subrecords: u64 = chunks.iter().map(|chunk| u64::from(rows.n_nonempty(chunk))).sum();
-    let needed = u64::from(size) + u64::from(k) * u64::from(h.saturating_sub(1));
-    needed.saturating_sub(subrecords) as u32
+/// What the term chunk of a cluster has to fill, so that no record needs to be empty (Lemma 2).
+struct Filling<'c> {
+    rows: &'c TermRows,
+    size: u32,
+    k: u32,
+    m: u32,
+    /// How many records the sensitive terms fill.
+    by_hidden: u32,
+    /// Who knows the algorithm counts on fewer than k records for each rare term. Sets across chunks need two known terms.
+    is_reckoned: bool,
+}
+
+impl<'c> Filling<'c> {
+    fn new(rows: &'c TermRows, size: u32, n_hidden: usize, params: &Params) -> Self {
+        // Sensitive terms fill any records, unless the claim bounds how many: |P| >= l s(t, P).
+        let by_hidden = match params.diversity {
+            _ if n_hidden == 0 => 0,
+            Some(Diversity { l, rule: DiversityRule::Multiplicity }) => (n_hidden as u32).saturating_mul(size / l),
+            _ => u32::MAX,
+        };
+        let is_reckoned = params.algorithm_aware && params.m > 1;
+        Filling { rows, size, k: params.k, m: params.m, by_hidden, is_reckoned }
+    }
+
+    /// How many records rare terms must fill: s + k (h - 1) - sum |C_i| with h = min(m, v), the number by which the
+    /// record chunks alone fail Lemma 2, without what sensitive terms fill.
+    fn lacking(&self, chunks: &[Vec<usize>]) -> u32 {
+        let h = self.m.min(chunks.len() as u32);
+        let subrecords: u64 = chunks.iter().map(|chunk| u64::from(self.rows.n_nonempty(chunk))).sum();
+        let needed = u64::from(self.size) + u64::from(self.k) * u64::from(h.saturating_sub(1));
+        (needed.saturating_sub(subrecords) as u32).saturating_sub(self.by_hidden)
+    }
+
+    /// Moves terms to the rare ones until these can fill what is lacking. Tells how many of them the term chunk must keep, and
+    /// whether it had none to begin with.
+    fn provide<K: Ord>(
+        &self,
+        chunks: &mut Vec<Vec<usize>>,
+        rare: &mut Vec<usize>,
+        order: impl Fn(usize) -> K,
+    ) -> (u32, bool) {
+        let mut n_lacking = self.lacking(chunks);
+        let repaired = n_lacking > 0 && rare.is_empty();
+        if repaired {
+            rare.extend(take_rarest(chunks, order));
+            n_lacking = self.lacking(chunks);
+        }
+        let filled_by_one = if self.is_reckoned { self.k - 1 } else { self.size };
+        while self.is_reckoned && chunks.len() > 1 && n_lacking > (rare.len() as u32).saturating_mul(filled_by_one) {
+            rare.extend(chunks.pop().into_iter().flatten());
+            n_lacking = self.lacking(chunks);
+        }
+        // A single chunk is not cut: there is nothing to reckon back.
+        let keeps = match chunks.len() {
+            0 | 1 => u32::from(n_lacking > 0),
+            _ => n_lacking.div_ceil(filled_by_one),
+        };
+        (keeps, repaired)
+    }
 }
 
 /// Takes out the term that comes last in the order of the cut.
@@ -234,13 +269,14 @@ fn take_rarest<K: Ord>(chunks: &mut Vec<Vec<usize>>, key: impl Fn(usize) -> K) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FIGURE_2, cut, names, records};
+    use super::super::figures::{FIGURE_1, FIGURE_2};
+    use super::super::tests::{cut, names, records};
     use super::*;
 
     /// Cuts one cluster and compares the chunks' domains, in the order in which they were made.
     fn check(rows: &[&str], k: u32, m: u32, chunks: &[&str], term_chunk: &str) -> Leaf {
         let data = records(rows);
-        let leaf = cut(&data, &[(0..rows.len() as u32).collect()], &Params::new(k, m)).remove(0);
+        let leaf = cut(&data, &[(0..rows.len() as u32).collect()], &Params::paper(k, m)).remove(0);
         let (dictionary, _) = data.dictionary.sorted();
         let found: Vec<String> = leaf.record_chunks.iter().map(|chunk| names(&dictionary, &chunk.terms)).collect();
         let sorted = |terms: &str| {
@@ -276,23 +312,15 @@ mod tests {
 
     #[test]
     fn barakat_figure_1() {
-        let rows = [
-            "oncologist, treatment, cancer, surgery, side effects, vomiting",
-            "oncologist, treatment, cancer, surgery, side effects, nausea",
-            "oncologist, treatment, cancer",
-            "treatment, surgery, side effects, chemotherapy",
-            "oncologist, treatment, cancer",
-            "oncologist, surgery",
-        ];
         let chunks = ["oncologist, treatment, cancer", "surgery, side effects"];
-        let leaf = check(&rows, 3, 2, &chunks, "vomiting, nausea, chemotherapy");
+        let leaf = check(&FIGURE_1, 3, 2, &chunks, "vomiting, nausea, chemotherapy");
         assert!(!leaf.repaired);
     }
 
     #[test]
     fn sensitive_terms_go_to_the_term_chunk_whatever_their_support() {
         let data = records(&["hiv, flu", "hiv, flu", "hiv, flu", "flu"]);
-        let params = Params { sensitive: vec![data.dictionary.get("hiv").unwrap()], ..Params::new(2, 2) };
+        let params = Params { sensitive: vec![data.dictionary.get("hiv").unwrap()], ..Params::paper(2, 2) };
         let leaf = cut(&data, &[vec![0, 1, 2, 3]], &params).remove(0);
         assert_eq!(names(&data.dictionary, &leaf.hidden), "hiv");
         assert_eq!(leaf.record_chunks.len(), 1);
@@ -304,7 +332,7 @@ mod tests {
         let rows: Vec<String> = (0..200).map(|i| format!("t{}, u{}, v{}", i % 2, i % 3, i % 50)).collect();
         let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
         let data = records(&rows);
-        let leaf = cut(&data, &[(0..200).collect()], &Params { max_cluster: 300, ..Params::new(5, 2) }).remove(0);
+        let leaf = cut(&data, &[(0..200).collect()], &Params { max_cluster: 300, ..Params::paper(5, 2) }).remove(0);
         assert_eq!(leaf.record_terms.len(), 5);
         assert_eq!(leaf.term_chunk.terms().len(), 50);
         assert_eq!(leaf.record_chunks[0].n_subrecords(), 200);

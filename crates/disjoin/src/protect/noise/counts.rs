@@ -6,11 +6,13 @@
 
 use super::Known;
 use crate::data::TermId;
+use crate::observer::Observer;
 
 /// What everything is counted in.
 pub(super) struct Data<'a> {
     pub(super) known: &'a Known,
     pub(super) supports: Vec<u32>,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Data<'_> {
@@ -20,6 +22,7 @@ impl Data<'_> {
         items.iter().enumerate().for_each(|(i, &item)| place[item as usize] = i);
         let mut here = Vec::new();
         for record in self.known.records.iter() {
+            self.observer.check();
             here.clear();
             here.extend(record.iter().map(|&term| place[term as usize]).filter(|&place| place != usize::MAX));
             if !here.is_empty() {

@@ -35,6 +35,7 @@ use std::collections::HashMap;
 
 use super::{Known, Ledger, Made, Source};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::release::noisy::{Amount, Mechanism, NoiseParameters, Noisy, NoisyClaim, Row, Rows};
 
 /// 2^16 parts are a lot for one split.
@@ -65,7 +66,7 @@ impl Params {
     fn check(&self, taxonomy: &Taxonomy) -> Result<()> {
         if !(2..=MOST_FAN_OUT).contains(&self.fan_out) {
             let problem = format!("must be between 2 and {MOST_FAN_OUT}");
-            return Err(Error::recipe("--fanout", problem, "for example 10"));
+            return Err(Error::recipe("protect.noise.fanout", problem, "for example 10"));
         }
         // Empty parts that pass by chance, for one split at the lowest level. If there is one on average, each is split again, and
         // so are those of that: without end, as far as the taxonomy goes.
@@ -75,9 +76,9 @@ impl Params {
             let least = f64::ln(parts) / f64::sqrt(2.0);
             let problem = "is so low that parts without any record would be kept by chance and multiply";
             return Err(Error::recipe(
-                "--thresholds",
+                "protect.noise.thresholds",
                 problem,
-                format!("use a first number of {least:.2} or more, or a smaller --fanout"),
+                format!("use a first number of {least:.2} or more, or a smaller fanout"),
             ));
         }
         Ok(())
@@ -85,7 +86,7 @@ impl Params {
 }
 
 /// A bag of records with noise.
-pub fn diffpart(known: &Known, params: &Params, source: &mut Source) -> Result<Made> {
+pub fn diffpart(known: &Known, params: &Params, source: &mut Source, observer: &dyn Observer) -> Result<Made> {
     // Checked before the taxonomy is built: it needs at least two children a node.
     if params.fan_out < 2 {
         params.check(&Taxonomy { fan_out: 2, sizes: vec![0, 0] })?;
@@ -94,7 +95,7 @@ pub fn diffpart(known: &Known, params: &Params, source: &mut Source) -> Result<M
     params.check(&taxonomy)?;
     let mut ledger = Ledger::pure(params.epsilon)?;
     ledger.spend("records", Mechanism::Partitioning { path: params.epsilon })?;
-    let mut split = Splitting { known, taxonomy, params, source, rows: Vec::new() };
+    let mut split = Splitting { known, taxonomy, params, source, rows: Vec::new(), observer };
     split.run()?;
     let rows = split.rows;
     let parameters = NoiseParameters {
@@ -176,6 +177,7 @@ struct Splitting<'a> {
     params: &'a Params,
     source: &'a mut Source,
     rows: Vec<Row>,
+    observer: &'a dyn Observer,
 }
 
 impl Splitting<'_> {
@@ -193,6 +195,7 @@ impl Splitting<'_> {
         }
         let mut open = vec![Part { cut: vec![root], records, left, rate }];
         while let Some(part) = open.pop() {
+            self.observer.check();
             self.split(part, &mut open)?;
         }
         Ok(())
@@ -247,6 +250,7 @@ impl Splitting<'_> {
         let width = (0..node.level - 1).fold(1_u64, |width, _| width.saturating_mul(self.taxonomy.fan_out));
         let mut parts: HashMap<u32, Vec<u32>> = HashMap::new();
         for record in records {
+            self.observer.check();
             let held = self.known.records.record(record);
             let start = held.partition_point(|&item| u64::from(item) < items.start);
             let held = held[start..].iter().map(|&item| u64::from(item)).take_while(|&item| item < items.end);
@@ -296,6 +300,7 @@ impl Splitting<'_> {
 mod tests {
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     fn amount(text: &str) -> Amount {
         text.parse().unwrap()
@@ -389,7 +394,7 @@ mod tests {
         let records: Vec<&[u32]> = records.iter().map(Vec::as_slice).collect();
         for fan_out in [2, 3, 10] {
             let params = Params { fan_out, ..Params::new(amount("900")) };
-            let made = diffpart(&known(&records), &params, &mut Source::demonstration(3)).unwrap();
+            let made = diffpart(&known(&records), &params, &mut Source::demonstration(3), &Unobserved).unwrap();
             let shown: Vec<(usize, u64)> = made.release.rows.iter().map(|row| (row.terms.len(), row.count)).collect();
             assert_eq!(shown, [(21, 150), (3, 300), (3, 150)], "{fan_out}");
         }
@@ -404,7 +409,14 @@ mod tests {
         let (rate, least, n) = (amount("0.4"), 3, 60_000);
         let direct: Vec<i64> = (0..n).map(|_| source.laplace(rate)).filter(|&noise| noise >= least).collect();
         let taxonomy = Taxonomy::new(1, 10);
-        let mut split = Splitting { known: &known, taxonomy, params: &params, source: &mut source, rows: Vec::new() };
+        let mut split = Splitting {
+            known: &known,
+            taxonomy,
+            params: &params,
+            source: &mut source,
+            rows: Vec::new(),
+            observer: &Unobserved,
+        };
         let short: Vec<i64> = (0..n).filter_map(|_| split.empty_part(rate, least)).collect();
         let exact = f64::from(n) * f64::exp(-0.4 * 3.0) / (1.0 + f64::exp(-0.4));
         let mean = |drawn: &[i64]| drawn.iter().sum::<i64>() as f64 / drawn.len() as f64;
@@ -426,11 +438,14 @@ mod tests {
             Params { epsilon: amount("0"), ..params },
         ] {
             assert!(
-                matches!(diffpart(&known, &bad, &mut Source::demonstration(1)), Err(Error::Recipe { .. })),
+                matches!(diffpart(&known, &bad, &mut Source::demonstration(1), &Unobserved), Err(Error::Recipe { .. })),
                 "{bad:?}"
             );
         }
         let tiny = Params { epsilon: amount("0.000000000002"), ..params };
-        assert!(matches!(diffpart(&known, &tiny, &mut Source::demonstration(1)), Err(Error::Infeasible { .. })));
+        assert!(matches!(
+            diffpart(&known, &tiny, &mut Source::demonstration(1), &Unobserved),
+            Err(Error::Infeasible { .. })
+        ));
     }
 }

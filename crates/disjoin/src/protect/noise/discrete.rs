@@ -26,6 +26,11 @@ pub struct Source {
     demonstration: bool,
 }
 
+/// A seed that nobody can guess, from the system's generator.
+pub fn fresh_seed() -> Result<u64> {
+    Source::secure().map(|mut source| source.bits.next_u64())
+}
+
 impl Source {
     /// Noise that nobody can guess.
     pub fn secure() -> Result<Self> {

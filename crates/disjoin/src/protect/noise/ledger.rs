@@ -81,7 +81,7 @@ impl Ledger {
         if delta.units() == 0 || delta >= Amount::from_units(Amount::UNITS) {
             let hint =
                 "for example 1e-6, well below one in the number of records; or leave it out, with --accounting pure";
-            return Err(Error::recipe("--delta", "must be above 0 and below 1", hint));
+            return Err(Error::recipe("protect.noise.delta", "must be above 0 and below 1", hint));
         }
         let rho = rho_for(epsilon, delta);
         Ok(Ledger { epsilon, delta, accounting: Accounting::Concentrated { rho }, left: rho, entries: Vec::new() })
@@ -157,7 +157,7 @@ impl Ledger {
 /// Refuses budgets that mean nothing.
 fn check_epsilon(epsilon: Amount) -> Result<()> {
     match epsilon.units() {
-        0 => Err(Error::recipe("--epsilon", "must be above 0", "for example 1; less protects more")),
+        0 => Err(Error::recipe("protect.noise.epsilon", "must be above 0", "for example 1; less protects more")),
         _ => Ok(()),
     }
 }

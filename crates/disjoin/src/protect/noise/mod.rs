@@ -7,7 +7,7 @@ pub mod discrete;
 pub mod ledger;
 pub mod privbasis;
 
-pub use discrete::Source;
+pub use discrete::{Source, fresh_seed};
 pub use ledger::Ledger;
 
 use crate::data::{Dataset, Dictionary, Transactions};

@@ -44,6 +44,7 @@ use super::{Known, Ledger, Made, Source};
 use crate::data::{TermId, supports};
 use crate::error::{Error, Result};
 use crate::inspect::{Mining, top_k};
+use crate::observer::Observer;
 use crate::release::noisy::{Accounting, Amount, Mechanism, NoiseParameters, Noisy, NoisyClaim, Row, Rows};
 
 /// Up to how many items one basis for all is best.
@@ -72,7 +73,7 @@ impl Params {
     pub fn check(&self) -> Result<()> {
         if self.top == 0 || self.top > MOST_TOP {
             let problem = format!("must be between 1 and {MOST_TOP}");
-            return Err(Error::recipe("--top", problem, "for example 100"));
+            return Err(Error::recipe("protect.noise.top", problem, "for example 100"));
         }
         match self.shares {
             Some(shares) if shares.iter().sum::<u64>() >= 1000 || shares.contains(&0) => Err(Error::recipe(
@@ -101,13 +102,13 @@ const PURE: [u64; 3] = [100, 400, 20];
 const CONCENTRATED: [u64; 3] = [40, 460, 30];
 
 /// The K most frequent itemsets, with noise.
-pub fn privbasis(known: &Known, params: &Params, source: &mut Source) -> Result<Made> {
+pub fn privbasis(known: &Known, params: &Params, source: &mut Source, observer: &dyn Observer) -> Result<Made> {
     params.check()?;
     let mut ledger = match params.delta {
         Some(delta) => Ledger::concentrated(params.epsilon, delta)?,
         None => Ledger::pure(params.epsilon)?,
     };
-    let data = Data { known, supports: supports(&known.records, known.items.len()) };
+    let data = Data { known, supports: supports(&known.records, known.items.len()), observer };
     let mut shares = Shares::new(params, &ledger);
     let lambda = how_many_items(&data, params, &shares, &mut ledger, source)?;
     if lambda <= SINGLE && params.delta.is_some() {
@@ -126,7 +127,9 @@ pub fn privbasis(known: &Known, params: &Params, source: &mut Source) -> Result<
             let (for_items, for_pairs) = shares.split(lambda as u64, n_pairs as u64);
             let items = draw_items(&data, lambda, for_items, &mut ledger, source)?;
             let pairs = draw_pairs(&data, &items, n_pairs, for_pairs, &mut ledger, source)?;
+            observer.check();
             let bases = bases(lambda, &pairs);
+            observer.check();
             let touched = data.touched(&items, &bases);
             let deviation = mean_deviation(&bases, lambda, &pairs);
             let limit = draw_limit(&touched, bases.len(), deviation, shares.limit, &mut ledger, source)?;
@@ -134,7 +137,9 @@ pub fn privbasis(known: &Known, params: &Params, source: &mut Source) -> Result<
                 Accounting::Pure => (w.min(limit) as f64).powi(2),
                 Accounting::Concentrated { .. } => w.min(limit) as f64,
             };
+            observer.check();
             let bases = merge(bases, lambda, &pairs, variance);
+            observer.check();
             count(&data, &items, &bases, limit.min(bases.len()), &mut ledger, source)?
         }
     };
@@ -220,7 +225,8 @@ fn how_many_items(
 
 /// For each rank of items by support, how far its support is from that of the itemset of a rank.
 fn rank_losses(data: &Data<'_>, rank: usize) -> Vec<u64> {
-    let best = top_k(&data.known.records, data.known.items.len(), &Mining::top(rank));
+    let best =
+        top_k(&data.known.records, data.known.items.len(), &Mining { observer: data.observer, ..Mining::top(rank) });
     let theta = best.get(rank - 1).map_or(0, |itemset| itemset.support);
     let mut by_rank = data.supports.clone();
     by_rank.sort_unstable_by(|a, b| b.cmp(a));
@@ -244,7 +250,7 @@ fn draw_items(
 ) -> Result<Vec<TermId>> {
     let range = range_for(lambda, budget, ledger.accounting())?;
     ledger.spend("items", Mechanism::Exponential { draws: lambda as u32, range })?;
-    let drawn = draw_without_replacement(&data.supports, lambda, range, source);
+    let drawn = draw_without_replacement(&data.supports, lambda, range, source, data.observer);
     Ok(drawn.into_iter().map(|place| place as TermId).collect())
 }
 
@@ -268,14 +274,24 @@ fn draw_pairs(
     });
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
     let supports: Vec<u32> = pairs.iter().map(|&(a, b)| counts[a * n + b]).collect();
-    Ok(draw_without_replacement(&supports, n_pairs, range, source).into_iter().map(|place| pairs[place]).collect())
+    Ok(draw_without_replacement(&supports, n_pairs, range, source, data.observer)
+        .into_iter()
+        .map(|place| pairs[place])
+        .collect())
 }
 
 /// Places, one after the other, each with weight exp(range support) among those that are left.
-fn draw_without_replacement(supports: &[u32], draws: usize, range: Amount, source: &mut Source) -> Vec<usize> {
+fn draw_without_replacement(
+    supports: &[u32],
+    draws: usize,
+    range: Amount,
+    source: &mut Source,
+    observer: &dyn Observer,
+) -> Vec<usize> {
     let mut places: Vec<usize> = (0..supports.len()).collect();
     let mut losses: Vec<u64> = supports.iter().map(|&support| u64::from(u32::MAX - support)).collect();
     let draw = |_| {
+        observer.check();
         let at = source.exponential(&losses, range)?;
         losses.swap_remove(at);
         Some(places.swap_remove(at))
@@ -345,6 +361,7 @@ fn count(
     let exact = data.histograms(items, bases, limit);
     let mut sums: HashMap<Vec<TermId>, (f64, f64)> = HashMap::new();
     for (basis, exact) in bases.iter().zip(exact) {
+        data.observer.check();
         // The count of records with nothing of the basis is not taken: it is 0 here, and no support needs it.
         let noise = |source: &mut Source| if variance > 0 { source.gaussian(variance) } else { source.laplace(rate) };
         let mut counts: Vec<i64> = exact.into_iter().map(|exact| exact.saturating_add(noise(source))).collect();
@@ -376,6 +393,7 @@ fn best(mut found: Found, top: usize, known: &Known) -> Vec<Row> {
 mod tests {
     use super::*;
     use crate::data::Dataset;
+    use crate::observer::Unobserved;
 
     fn amount(text: &str) -> Amount {
         text.parse().unwrap()
@@ -399,7 +417,7 @@ mod tests {
     }
 
     fn data(known: &Known) -> Data<'_> {
-        Data { known, supports: supports(&known.records, known.items.len()) }
+        Data { known, supports: supports(&known.records, known.items.len()), observer: &Unobserved }
     }
 
     /// Steps 1 and 4 of the header, by brute force: how far losses move if any record is added.
@@ -511,7 +529,7 @@ mod tests {
             let truth = top_k(&known.records, known.items.len(), &Mining::top(top as usize));
             for delta in [None, Some(amount("1e-6"))] {
                 let params = Params::new(amount("900"), delta, top);
-                let made = privbasis(&known, &params, &mut source).unwrap();
+                let made = privbasis(&known, &params, &mut source, &Unobserved).unwrap();
                 let is_true = |row: &&Row| {
                     let mut terms: Vec<TermId> = row.terms.iter().filter_map(|term| known.items.get(term)).collect();
                     terms.sort_unstable();
@@ -532,7 +550,7 @@ mod tests {
             let known = known(n_items, &draw_records(n_items, 300, &mut source));
             for (epsilon, delta) in [("0.5", None), ("0.5", Some("1e-6")), ("0.01", None), ("3", Some("0.01"))] {
                 let params = Params::new(amount(epsilon), delta.map(amount), 20);
-                let claim = privbasis(&known, &params, &mut source).unwrap().claim;
+                let claim = privbasis(&known, &params, &mut source, &Unobserved).unwrap().claim;
                 let budget = match &claim.accounting {
                     Accounting::Pure => amount(epsilon),
                     Accounting::Concentrated { rho } => *rho,
@@ -551,15 +569,25 @@ mod tests {
     #[test]
     fn nothing_to_count_is_no_error() {
         let empty = known(0, &[]);
-        let made = privbasis(&empty, &Params::new(amount("1"), None, 5), &mut Source::demonstration(1)).unwrap();
+        let made =
+            privbasis(&empty, &Params::new(amount("1"), None, 5), &mut Source::demonstration(1), &Unobserved).unwrap();
         assert!(made.release.rows.is_empty());
         let unused = known(30, &[]);
-        privbasis(&unused, &Params::new(amount("1"), Some(amount("1e-6")), 5), &mut Source::demonstration(1)).unwrap();
+        privbasis(
+            &unused,
+            &Params::new(amount("1"), Some(amount("1e-6")), 5),
+            &mut Source::demonstration(1),
+            &Unobserved,
+        )
+        .unwrap();
         for bad in [
             Params::new(amount("1"), None, 0),
             Params { shares: Some([500, 400, 100]), ..Params::new(amount("1"), None, 5) },
         ] {
-            assert!(matches!(privbasis(&unused, &bad, &mut Source::demonstration(1)), Err(Error::Recipe { .. })));
+            assert!(matches!(
+                privbasis(&unused, &bad, &mut Source::demonstration(1), &Unobserved),
+                Err(Error::Recipe { .. })
+            ));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! k^m-anonymity by generalisation, level by level: of the ways to mend a set that too few records hold, the cheapest.
+//! k^m-anonymity by generalisation, level by level: of the ways to repair a set that too few records hold, the cheapest.
 //!
 //! Paper:      terrovitis2008, sections 4.3 and 4.4 (Apriori-based anonymization)
 //! Promises:   every set of at most m nodes that a recoded record holds is held by at least k of them; every term
@@ -20,8 +20,9 @@ use std::ops::ControlFlow;
 use super::subtree::{Recoded, Scan};
 use crate::data::{Cut, Hierarchy, NodeId, Transactions};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 
-/// What a way to mend a set costs.
+/// What a way to repair a set costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostRule {
@@ -41,7 +42,7 @@ pub struct AprioriParams {
     pub k: u32,
     /// How many terms of a person an adversary may know. At least 1.
     pub m: u32,
-    /// What a way to mend a set costs.
+    /// What a way to repair a set costs.
     pub cost: CostRule,
 }
 
@@ -53,20 +54,25 @@ impl AprioriParams {
 
     pub(super) fn check(&self) -> Result<()> {
         if self.k < 2 {
-            let problem = "must be at least 2: a crowd of one hides nobody";
-            return Err(Error::recipe("-k", problem, "usual values are 3 to 20"));
+            let problem = "must be at least 2: one record alone can always be told apart";
+            return Err(Error::recipe("protect.k", problem, "usual values are 3 to 20"));
         }
         if self.m < 1 {
-            return Err(Error::recipe("-m", "must be at least 1", "usual values are 2 or 3"));
+            return Err(Error::recipe("protect.m", "must be at least 1", "usual values are 2 or 3"));
         }
         Ok(())
     }
 }
 
 /// The cut on which the records are k^m-anonymous.
-pub fn apriori(records: &Transactions, hierarchy: &Hierarchy, params: &AprioriParams) -> Result<Cut> {
+pub fn apriori(
+    records: &Transactions,
+    hierarchy: &Hierarchy,
+    params: &AprioriParams,
+    observer: &dyn Observer,
+) -> Result<Cut> {
     params.check()?;
-    let mut on = Recoded::new(records, hierarchy, params.k)?;
+    let mut on = Recoded::new(records, hierarchy, params.k, observer)?;
     let mut scan = Scan::new(hierarchy);
     anonymise(&mut on, &mut scan, params)?;
     undo(&mut on, &mut scan, params.m as usize);
@@ -94,6 +100,7 @@ fn settle(on: &mut Recoded<'_>, scan: &mut Scan, size: usize, rule: CostRule) ->
         let mut unseen: Vec<NodeId> = Vec::new();
         let mut given = vec![node];
         while on.is_on_cut(node) && !on.is_settled(node) {
+            on.observer.check();
             let mut outcome = Ok(());
             let _ = scan.run(on, &given, size, &mut |on, set| match mend(on, set, rule) {
                 Ok(nodes) => {
@@ -180,6 +187,7 @@ fn choose(
     chosen: &mut Vec<NodeId>,
     best: &mut Option<Choice>,
 ) {
+    on.observer.check();
     let (price, terms) = price(on, chosen, rule);
     // More nodes, or higher ones, are never cheaper.
     if best.as_ref().is_some_and(|best| (price, terms) > (best.price, best.terms)) {
@@ -236,6 +244,7 @@ pub(super) fn undo(on: &mut Recoded<'_>, scan: &mut Scan, m: usize) {
     };
     let mut queue: BinaryHeap<(u64, NodeId)> = on.nodes().map(|node| (saves(on, node), node)).collect();
     while let Some((_, node)) = queue.pop() {
+        on.observer.check();
         if on.children(node).is_empty() {
             continue;
         }

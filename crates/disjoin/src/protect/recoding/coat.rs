@@ -11,13 +11,20 @@ use crate::data::Transactions;
 use crate::error::Result;
 
 use super::constrained::{GroupId, Groups, Outcome, Params, protect};
+use crate::observer::Observer;
 use crate::read::policy::Policy;
 
 /// Generalises and suppresses terms until the records satisfy a policy.
 ///
 /// Refuses if more terms would have to be suppressed than allowed, and says how many.
-pub fn coat(records: &Transactions, n_terms: usize, policy: &Policy, params: &Params) -> Result<Outcome> {
-    protect(records, n_terms, policy, params, rarest_first)
+pub fn coat(
+    records: &Transactions,
+    n_terms: usize,
+    policy: &Policy,
+    params: &Params,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    protect(records, n_terms, policy, params, rarest_first, observer)
 }
 
 /// The rarest group that can help, with its best partner.

@@ -28,6 +28,7 @@ use crate::data::{RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
 
 use crate::data::Recoding;
+use crate::observer::Observer;
 use crate::read::policy::Policy;
 use crate::release::recoded::utility_loss::{self, Loss, UtilityLoss};
 
@@ -64,8 +65,8 @@ impl Params {
 
     fn check(&self) -> Result<()> {
         if self.k < 2 {
-            let problem = "must be at least 2: a crowd of one hides nobody";
-            return Err(Error::recipe("-k", problem, "usual values are 3 to 20"));
+            let problem = "must be at least 2: one record alone can always be told apart";
+            return Err(Error::recipe("protect.k", problem, "usual values are 3 to 20"));
         }
         if !(0.0..=1.0).contains(&self.max_suppressed) {
             return Err(Error::recipe("max-suppressed", "must be a share", "a number from 0 to 1, for example 0.05"));
@@ -113,19 +114,21 @@ pub(crate) fn protect(
     policy: &Policy,
     params: &Params,
     choose: Choose,
+    observer: &dyn Observer,
 ) -> Result<Outcome> {
     params.check()?;
     policy.check(n_terms)?;
     if records.all_terms().iter().any(|&term| term as usize >= n_terms) {
         return Err(Error::Internal("records have terms beyond the dictionary"));
     }
-    let mut groups = Groups::new(records, n_terms, policy);
+    let mut groups = Groups::new(records, n_terms, policy, observer);
     let mut constraints = Constraints::new(policy, params, &groups)?;
     let mut stats = Stats { constraints: constraints.sets.len() as u64, ..Stats::default() };
     stats.violated = constraints.queue.len() as u64;
     let mut refusal = None;
     while let Some(constraint) = constraints.next() {
         while constraints.is_violated(constraint) {
+            observer.check();
             let of_constraint = groups.of_set(&constraints.sets[constraint].terms);
             let can_do = groups.reach(&of_constraint, params.k) >= params.k;
             if let Some((one, other)) = choose(&mut groups, &of_constraint).filter(|_| can_do) {
@@ -197,10 +200,11 @@ pub(crate) struct Groups<'a> {
     /// By group the last visit and in how many records it was met; only for [`Groups::best_partner`].
     met: Vec<(u64, u32)>,
     visits: u64,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Groups<'a> {
-    fn new(records: &'a Transactions, n_terms: usize, policy: &Policy) -> Self {
+    fn new(records: &'a Transactions, n_terms: usize, policy: &Policy, observer: &'a dyn Observer) -> Self {
         let mut holders = vec![Vec::new(); n_terms];
         for (record, id) in records.iter().zip(0..) {
             record.iter().for_each(|&term| holders[term as usize].push(id));
@@ -222,6 +226,7 @@ impl<'a> Groups<'a> {
             live,
             met: vec![(0, 0); n_terms],
             visits: 0,
+            observer,
         }
     }
 
@@ -233,6 +238,7 @@ impl<'a> Groups<'a> {
 
     /// The group with which this one is merged at the least loss, of those that can help a constraint, and that loss.
     pub(crate) fn best_partner(&mut self, group: GroupId, of_constraint: &[GroupId]) -> Option<(Loss, GroupId)> {
+        self.observer.check();
         let utility = self.utility_of[group as usize]?;
         let live = &self.live[utility as usize];
         live.iter().for_each(|&other| self.met[other as usize] = (0, 0));
@@ -277,6 +283,7 @@ impl<'a> Groups<'a> {
 
     /// In how many records a set of terms is, counted up to k.
     fn support(&self, terms: &[TermId], k: u32) -> u32 {
+        self.observer.check();
         common(self.of_set(terms).iter().map(|&group| &self.holders[group as usize][..]).collect(), k)
     }
 

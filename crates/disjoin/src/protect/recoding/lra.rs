@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::apriori::{AprioriParams, CostRule, apriori};
 use crate::data::{Cut, Hierarchy, RecordId, TermId, Transactions, supports};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 
 /// What to promise, and how to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct LocalParams {
     pub k: u32,
     /// How many terms of a person an adversary may know. At least 1.
     pub m: u32,
-    /// What a way to mend a set costs.
+    /// What a way to repair a set costs.
     pub cost: CostRule,
     /// The least number of records of a block, if there are so many. At least k.
     pub block: usize,
@@ -59,20 +60,26 @@ impl LocalRecoding {
 }
 
 /// Generalises similar records together until each block is k^m-anonymous.
-pub fn lra(records: &Transactions, hierarchy: &Hierarchy, params: &LocalParams) -> Result<LocalRecoding> {
+pub fn lra(
+    records: &Transactions,
+    hierarchy: &Hierarchy,
+    params: &LocalParams,
+    observer: &dyn Observer,
+) -> Result<LocalRecoding> {
     let &LocalParams { k, m, cost, block } = params;
     let of_block = AprioriParams { k, m, cost };
     of_block.check()?;
     if block < k as usize {
-        let problem = format!("must be at least k = {k}: a block must hide its own records");
+        let problem =
+            format!("must be at least k = {k}: the records of a block must be indistinguishable by themselves");
         return Err(Error::recipe("block", problem, "usual values are some hundred times k"));
     }
-    let order = gray_order(records, hierarchy.n_terms())?;
+    let order = gray_order(records, hierarchy.n_terms(), observer)?;
     let n_blocks = (records.len() / block).max(1);
     let blocks = (0..n_blocks).into_par_iter().map(|at| {
         let mut ids = order[at * order.len() / n_blocks..(at + 1) * order.len() / n_blocks].to_vec();
         ids.sort_unstable();
-        let cut = apriori(&records_of(records, &ids), hierarchy, &of_block)?;
+        let cut = apriori(&records_of(records, &ids), hierarchy, &of_block, observer)?;
         Ok((ids, cut))
     });
     Ok(LocalRecoding { blocks: blocks.collect::<Result<_>>()? })
@@ -87,7 +94,7 @@ fn records_of(records: &Transactions, ids: &[RecordId]) -> Transactions {
 }
 
 /// The records in Gray order of their bitmaps, the bits of frequent terms first; equal ones by number.
-fn gray_order(records: &Transactions, n_terms: usize) -> Result<Vec<RecordId>> {
+fn gray_order(records: &Transactions, n_terms: usize, observer: &dyn Observer) -> Result<Vec<RecordId>> {
     if records.all_terms().iter().any(|&term| term as usize >= n_terms) {
         return Err(Error::Internal("records have terms beyond the hierarchy"));
     }
@@ -99,6 +106,7 @@ fn gray_order(records: &Transactions, n_terms: usize) -> Result<Vec<RecordId>> {
     let mut ranked = Transactions::default();
     ranked.append_renamed(records, &rank);
     let mut order: Vec<RecordId> = (0..records.len() as RecordId).collect();
+    observer.check();
     order.sort_by(|&one, &other| gray(ranked.record(one), ranked.record(other)));
     Ok(order)
 }

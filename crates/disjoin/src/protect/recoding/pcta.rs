@@ -15,14 +15,21 @@ use crate::data::Transactions;
 use crate::error::Result;
 
 use super::constrained::{GroupId, Groups, Outcome, Params, protect};
+use crate::observer::Observer;
 use crate::read::policy::Policy;
 use crate::release::recoded::utility_loss::Loss;
 
 /// Generalises and suppresses terms until the records satisfy a policy.
 ///
 /// Refuses if more terms would have to be suppressed than allowed, and says how many.
-pub fn pcta(records: &Transactions, n_terms: usize, policy: &Policy, params: &Params) -> Result<Outcome> {
-    protect(records, n_terms, policy, params, cheapest)
+pub fn pcta(
+    records: &Transactions,
+    n_terms: usize,
+    policy: &Policy,
+    params: &Params,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    protect(records, n_terms, policy, params, cheapest, observer)
 }
 
 /// The groups whose merge costs least; on a tie the one with the smaller ids.

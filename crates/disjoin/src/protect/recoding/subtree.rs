@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use crate::data::{Cut, Hierarchy, NodeId, RecordId, Transactions};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 
 /// Records on a cut.
 pub(super) struct Recoded<'a> {
@@ -34,11 +35,18 @@ pub(super) struct Recoded<'a> {
     is_settled: Vec<bool>,
     /// Where nodes may be generalised, if not everywhere.
     within: Option<std::ops::Range<usize>>,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl<'a> Recoded<'a> {
     /// The records as they are.
-    pub(super) fn new(records: &Transactions, hierarchy: &'a Hierarchy, k: u32) -> Result<Self> {
+    pub(super) fn new(
+        records: &Transactions,
+        hierarchy: &'a Hierarchy,
+        k: u32,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
+        observer.check();
         let n_terms = hierarchy.n_terms();
         if records.all_terms().iter().any(|&term| term as usize >= n_terms) {
             return Err(Error::Internal("records have terms beyond the hierarchy"));
@@ -58,21 +66,7 @@ impl<'a> Recoded<'a> {
             positions[start..].iter().for_each(|&position| term_ends[position as usize] += 1);
             ends.push(positions.len() as u32);
         }
-        let mut sum = 0;
-        for end in &mut term_ends {
-            // Until all are in, where the next record of the position goes.
-            sum += std::mem::replace(end, sum);
-        }
-        let mut of_terms = vec![0; positions.len()];
-        let mut start = 0;
-        for (record, &end) in (0..).zip(&ends) {
-            for &position in &positions[start as usize..end as usize] {
-                let place = &mut term_ends[position as usize];
-                of_terms[*place as usize] = record;
-                *place += 1;
-            }
-            start = end;
-        }
+        let of_terms = records_of_terms(&positions, &ends, &mut term_ends);
         let n_nodes = hierarchy.n_nodes();
         let mut children = vec![Vec::new(); n_nodes];
         let mut n_roots = 0;
@@ -99,6 +93,7 @@ impl<'a> Recoded<'a> {
             at,
             is_settled,
             within: None,
+            observer,
         })
     }
 
@@ -267,6 +262,27 @@ impl<'a> Recoded<'a> {
     }
 }
 
+/// The records of each position, one position after the other. `term_ends` has how many there are of each, and then where they
+/// end.
+fn records_of_terms(positions: &[u32], ends: &[u32], term_ends: &mut [u32]) -> Vec<RecordId> {
+    let mut sum = 0;
+    for end in term_ends.iter_mut() {
+        // Until all are in, where the next record of the position goes.
+        sum += std::mem::replace(end, sum);
+    }
+    let mut of_terms = vec![0; positions.len()];
+    let mut start = 0;
+    for (record, &end) in (0..).zip(ends) {
+        for &position in &positions[start as usize..end as usize] {
+            let place = &mut term_ends[position as usize];
+            of_terms[*place as usize] = record;
+            *place += 1;
+        }
+        start = end;
+    }
+    of_terms
+}
+
 /// What is left of a record behind a node.
 type Tail = (u32, u32);
 
@@ -311,6 +327,7 @@ impl Scan {
         let mut tails = Vec::new();
         let [first, others @ ..] = given else { return tails };
         let mut lists: Vec<&[RecordId]> = others.iter().map(|&node| on.holders(node)).collect();
+        on.observer.check();
         'records: for &record in on.holders(*first) {
             for list in &mut lists {
                 *list = super::lists::from(list, record);
@@ -334,6 +351,30 @@ impl Scan {
         tails
     }
 
+    /// Tells of the set with each node that was counted too rarely.
+    fn tell_violated<'a>(
+        &mut self,
+        on: &mut Recoded<'a>,
+        set: &mut Vec<NodeId>,
+        found: Found<'_, 'a>,
+    ) -> ControlFlow<()> {
+        let mut violated = Vec::new();
+        for node in self.met.drain(..) {
+            if std::mem::take(&mut self.counts[node as usize]) < on.k {
+                violated.push(node);
+            }
+        }
+        for node in violated {
+            if on.is_on_cut(node) && set.iter().all(|&node| on.is_on_cut(node)) {
+                set.push(node);
+                let flow = found(on, set);
+                set.pop();
+                flow?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn extend<'a>(
         &mut self,
         on: &mut Recoded<'a>,
@@ -342,6 +383,7 @@ impl Scan {
         missing: usize,
         found: Found<'_, 'a>,
     ) -> ControlFlow<()> {
+        on.observer.check();
         for &(start, end) in tails {
             for &node in &self.items[start as usize..end as usize] {
                 let count = &mut self.counts[node as usize];
@@ -352,21 +394,7 @@ impl Scan {
             }
         }
         if missing == 1 {
-            let mut violated = Vec::new();
-            for node in self.met.drain(..) {
-                if std::mem::take(&mut self.counts[node as usize]) < on.k {
-                    violated.push(node);
-                }
-            }
-            for node in violated {
-                if on.is_on_cut(node) && set.iter().all(|&node| on.is_on_cut(node)) {
-                    set.push(node);
-                    let flow = found(on, set);
-                    set.pop();
-                    flow?;
-                }
-            }
-            return ControlFlow::Continue(());
+            return self.tell_violated(on, set, found);
         }
 
         // The tails behind each node, one node after the other.

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use rayon::prelude::*;
 
 use crate::data::Recoding;
+use crate::observer::Observer;
 
 /// Which terms are left of all records.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,19 +60,19 @@ pub struct Deleted {
 }
 
 /// Deletes terms from all records until the rest is k^m-anonymous.
-pub fn suppress(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Result<Suppressed> {
+pub fn suppress(records: &Transactions, n_terms: usize, k: u32, m: u32, observer: &dyn Observer) -> Result<Suppressed> {
     check(records, n_terms, k, m)?;
     let mut left = records.clone();
     let mut is_gone = vec![false; n_terms];
     let mut passes = 0;
     for level in 1..=longest(records).min(m as usize) {
-        let violated = Violated::list(&left, n_terms, level, k, false);
+        let violated = Violated::list(&left, n_terms, level, k, false, observer);
         passes += 1;
         if violated.is_empty() {
             continue;
         }
         // Deleting a term everywhere changes the support of no itemset without it: lower levels stay as they are.
-        violated.hit(&supports(&left, n_terms), |term, _| is_gone[term as usize] = true);
+        violated.hit(&supports(&left, n_terms), observer, |term, _| is_gone[term as usize] = true);
         left = keep(&left, |_, term| !is_gone[term as usize]).0;
     }
     let stats = Deleted::of(records, &left, n_terms, passes);
@@ -81,7 +82,13 @@ pub fn suppress(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Resul
 }
 
 /// Deletes terms from single records until the rest is k^m-anonymous.
-pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Result<PartlySuppressed> {
+pub fn suppress_partially(
+    records: &Transactions,
+    n_terms: usize,
+    k: u32,
+    m: u32,
+    observer: &dyn Observer,
+) -> Result<PartlySuppressed> {
     check(records, n_terms, k, m)?;
     let mut left = records.clone();
     let mut ids: Vec<RecordId> = (0..records.len() as RecordId).collect();
@@ -89,14 +96,14 @@ pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32
     let mut level = 1;
     // Every pass that finds something deletes something, so the loop ends.
     while level <= longest(&left).min(m as usize) {
-        let violated = Violated::list(&left, n_terms, level, k, true);
+        let violated = Violated::list(&left, n_terms, level, k, true, observer);
         passes += 1;
         if violated.is_empty() {
             level += 1;
             continue;
         }
         let mut deleted: Vec<(RecordId, TermId)> = Vec::new();
-        violated.hit(&supports(&left, n_terms), |term, sets| {
+        violated.hit(&supports(&left, n_terms), observer, |term, sets| {
             deleted.extend(sets.iter().flat_map(|&set| violated.holders_of(set)).map(|&record| (record, term)));
         });
         deleted.sort_unstable();
@@ -120,11 +127,11 @@ pub fn suppress_partially(records: &Transactions, n_terms: usize, k: u32, m: u32
 
 fn check(records: &Transactions, n_terms: usize, k: u32, m: u32) -> Result<()> {
     if k < 2 {
-        let problem = "must be at least 2: a crowd of one hides nobody";
-        return Err(Error::recipe("-k", problem, "usual values are 3 to 20"));
+        let problem = "must be at least 2: one record alone can always be told apart";
+        return Err(Error::recipe("protect.k", problem, "usual values are 3 to 20"));
     }
     if m < 1 {
-        return Err(Error::recipe("-m", "must be at least 1", "usual values are 2 or 3"));
+        return Err(Error::recipe("protect.m", "must be at least 1", "usual values are 2 or 3"));
     }
     if records.all_terms().iter().any(|&term| term as usize >= n_terms) {
         return Err(Error::Internal("records have terms beyond the dictionary"));
@@ -189,6 +196,7 @@ struct Listing<'a> {
     records: &'a Transactions,
     k: u32,
     with_holders: bool,
+    observer: &'a dyn Observer,
     /// By term, all 0 between uses.
     counts: Vec<u32>,
     found: Violated,
@@ -196,12 +204,21 @@ struct Listing<'a> {
 
 impl Violated {
     /// All itemsets of so many terms that some record has, but fewer than k.
-    fn list(records: &Transactions, n_terms: usize, size: usize, k: u32, with_holders: bool) -> Violated {
+    fn list(
+        records: &Transactions,
+        n_terms: usize,
+        size: usize,
+        k: u32,
+        with_holders: bool,
+        observer: &dyn Observer,
+    ) -> Violated {
+        observer.check();
         let whole: Vec<Tail> = (0..records.len() as RecordId).map(|record| (record, 0)).collect();
         let new = || Listing {
             records,
             k,
             with_holders,
+            observer,
             counts: vec![0; n_terms],
             found: Violated { size, ..Violated::default() },
         };
@@ -244,7 +261,7 @@ impl Violated {
     }
 
     /// Names terms until every itemset has one of them, each with the itemsets that it is the first to be named of.
-    fn hit(&self, supports: &[u32], mut name: impl FnMut(TermId, &[u32])) {
+    fn hit(&self, supports: &[u32], observer: &dyn Observer, mut name: impl FnMut(TermId, &[u32])) {
         let n_sets = self.terms.len() / self.size;
         let mut of_term: Vec<Vec<u32>> = vec![Vec::new(); supports.len()];
         for (terms, set) in self.terms.chunks_exact(self.size).zip(0..) {
@@ -256,6 +273,7 @@ impl Violated {
             counts.iter().zip(0..).filter(|(count, _)| **count > 0).map(|(&count, term)| rank(term, count)).collect();
         let mut is_hit = vec![false; n_sets];
         while let Some(first) = queue.pop() {
+            observer.check();
             let count = counts[first.term as usize];
             // Counts only fall, so an entry that is still right is ahead of all others.
             if count < first.violated {
@@ -299,6 +317,7 @@ impl PartialOrd for Rank {
 impl Listing<'_> {
     /// Extends itemsets that begin with `prefix` by so many terms of these tails.
     fn extend(&mut self, tails: &[Tail], prefix: &mut Vec<TermId>, by: usize) {
+        self.observer.check();
         if by == 1 {
             return self.last(tails, prefix);
         }
@@ -398,7 +417,7 @@ mod tests {
     fn violated_itemsets_are_listed_with_their_records() {
         let records = transactions(&[&[0, 1, 2], &[0, 1, 2], &[0, 2, 3], &[1, 3]]);
         let list = |size, k| {
-            let violated = Violated::list(&records, 4, size, k, true);
+            let violated = Violated::list(&records, 4, size, k, true, &crate::observer::Unobserved);
             (0..violated.ends.len() as u32)
                 .map(|set| (violated.set(set).to_vec(), violated.holders_of(set).to_vec()))
                 .collect::<Vec<_>>()
@@ -413,13 +432,13 @@ mod tests {
     fn the_term_in_most_violated_itemsets_goes_first() {
         // Pairs with 0 are violated three times; deleting 0 repairs all of them.
         let records = transactions(&[&[0, 1], &[0, 2], &[0, 3], &[1, 2, 3], &[1, 2, 3]]);
-        let all = suppress(&records, 5, 2, 2).unwrap();
+        let all = suppress(&records, 5, 2, 2, &crate::observer::Unobserved).unwrap();
         assert_eq!(all.recoding.suppressed().collect::<Vec<_>>(), [0]);
         assert_eq!((all.stats.terms_gone, all.stats.occurrences_gone, all.stats.records_gone), (1, 3, 0));
         assert_eq!((all.stats.term_share, all.stats.occurrence_share), (0.25, 0.25));
         // Only the record with {0, 3} loses a term; then 3 alone is fine, and 0 is still in two records.
         let records = transactions(&[&[0, 1], &[0, 1], &[0, 3], &[3, 4], &[3, 4]]);
-        let part = suppress_partially(&records, 5, 2, 2).unwrap();
+        let part = suppress_partially(&records, 5, 2, 2, &crate::observer::Unobserved).unwrap();
         assert_eq!(part.records, transactions(&[&[0, 1], &[0, 1], &[3], &[3, 4], &[3, 4]]));
         assert_eq!((part.stats.terms_gone, part.stats.occurrences_gone), (0, 1));
     }
@@ -428,12 +447,15 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         let records = transactions(&[&[0, 1]]);
         for (k, m) in [(1, 2), (2, 0)] {
-            assert!(matches!(suppress(&records, 2, k, m), Err(Error::Recipe { .. })));
-            assert!(matches!(suppress_partially(&records, 2, k, m), Err(Error::Recipe { .. })));
+            assert!(matches!(suppress(&records, 2, k, m, &crate::observer::Unobserved), Err(Error::Recipe { .. })));
+            assert!(matches!(
+                suppress_partially(&records, 2, k, m, &crate::observer::Unobserved),
+                Err(Error::Recipe { .. })
+            ));
         }
-        assert!(matches!(suppress(&records, 1, 2, 2), Err(Error::Internal(_))));
-        let none = suppress(&Transactions::default(), 0, 2, 2).unwrap();
+        assert!(matches!(suppress(&records, 1, 2, 2, &crate::observer::Unobserved), Err(Error::Internal(_))));
+        let none = suppress(&Transactions::default(), 0, 2, 2, &crate::observer::Unobserved).unwrap();
         assert_eq!((none.recoding.n_terms(), none.stats), (0, Deleted::default()));
-        assert_eq!(suppress_partially(&records, 2, 2, 2).unwrap().stats.records_gone, 1);
+        assert_eq!(suppress_partially(&records, 2, 2, 2, &crate::observer::Unobserved).unwrap().stats.records_gone, 1);
     }
 }

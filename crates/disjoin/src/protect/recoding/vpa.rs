@@ -1,12 +1,12 @@
 //! k^m-anonymity by parts of the domain: terms of one part are generalised by themselves, then all of them together.
 //!
-//! A part is some neighbouring subtrees. What is violated within a part is mended on what records hold of it, which is
+//! A part is some neighbouring subtrees. What is violated within a part is repaired on what records hold of it, which is
 //! little; only what is violated across parts is left for all records, of fewer nodes by then.
 //!
 //! Paper:      terrovitis2011, VPA; its body could not be read: see spec C.2
 //! Promises:   what `apriori` promises
 //! Assumes:    what `apriori` assumes
-//! Departs:    what no generalisation within its part mends is left to the last pass, at the end of which
+//! Departs:    what no generalisation within its part repairs is left to the last pass, at the end of which
 //!             generalisations that are not needed are taken back
 //! Cost:       that of `apriori` on each part, on all cores, and once more on the generalised records
 //! Checked by: tests/it/apriori.rs: all sets counted
@@ -19,25 +19,33 @@ use super::apriori::{AprioriParams, anonymise, undo};
 use super::subtree::{Recoded, Scan};
 use crate::data::{Cut, Hierarchy, NodeId, Transactions};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 
 /// The cut on which the records are k^m-anonymous, by so many parts of the domain, or fewer if there are not so many
 /// subtrees.
-pub fn vpa(records: &Transactions, hierarchy: &Hierarchy, params: &AprioriParams, parts: usize) -> Result<Cut> {
+pub fn vpa(
+    records: &Transactions,
+    hierarchy: &Hierarchy,
+    params: &AprioriParams,
+    parts: usize,
+    observer: &dyn Observer,
+) -> Result<Cut> {
     params.check()?;
     if parts < 1 {
         return Err(Error::recipe("parts", "must be at least 1", "usual values are 2 to 10"));
     }
-    let mut whole = Recoded::new(records, hierarchy, params.k)?;
+    let mut whole = Recoded::new(records, hierarchy, params.k, observer)?;
     let cuts: Vec<Vec<NodeId>> = part(hierarchy, parts)
         .into_par_iter()
         .map(|range| {
-            let mut on = Recoded::new(&projection(records, hierarchy, &range), hierarchy, params.k)?;
+            let mut on = Recoded::new(&projection(records, hierarchy, &range), hierarchy, params.k, observer)?;
             on.keep_within(range.clone());
             anonymise(&mut on, &mut Scan::new(hierarchy), params)?;
             Ok(on.nodes().filter(|&node| node as usize >= hierarchy.n_terms()).collect())
         })
         .collect::<Result<_>>()?;
     cuts.into_iter().flatten().for_each(|node| whole.generalise(node));
+    observer.check();
     let mut scan = Scan::new(hierarchy);
     anonymise(&mut whole, &mut scan, params)?;
     undo(&mut whole, &mut scan, params.m as usize);

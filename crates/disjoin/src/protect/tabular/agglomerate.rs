@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::Problem;
 use crate::knowledge::background::{Beliefs, jensen_shannon};
+use crate::observer::Observer;
 
 /// The most different beliefs of which all pairs are compared: 64 MB of distances.
 const MOST_POINTS: usize = 4096;
@@ -41,14 +42,15 @@ pub(super) fn clusters(problem: &Problem<'_>) -> Clusters {
     let points: Vec<u32> = (0..).zip(&rows_of).filter(|(_, rows)| !rows.is_empty()).map(|(point, _)| point).collect();
     let space = Space::new(beliefs, &points);
     let found = match points.len() > MOST_POINTS {
-        false => linked(&space, t),
+        false => linked(&space, t, problem.observer),
         true => {
             let weights: Vec<usize> = points.iter().map(|&point| rows_of[point as usize].len()).collect();
-            balls(&space, &weights, t)
+            balls(&space, &weights, t, problem.observer)
         }
     };
     let rows_of = |place: usize| &rows_of[points[place] as usize];
-    let (found, lost) = enlarge(&space, found, |place| rows_of(place).len(), problem.judge.k() as usize, t);
+    let (found, lost) =
+        enlarge(&space, found, |place| rows_of(place).len(), problem.judge.k() as usize, t, problem.observer);
     let rows = |places: &[usize]| {
         let mut rows: Vec<u32> = places.iter().flat_map(|&place| rows_of(place)).copied().collect();
         rows.sort_unstable();
@@ -105,11 +107,12 @@ pub(super) fn is_within(p: &[f64], q: &[f64], t: f64) -> bool {
 
 /// Complete linkage up to t, by chains of nearest neighbours: each is nearest to the one before it, until two are nearest to
 /// each other. These are merged; that they would be merged at some time is certain, as distances to a union only grow.
-fn linked(space: &Space<'_>, t: f64) -> Vec<Vec<usize>> {
+fn linked(space: &Space<'_>, t: f64, observer: &dyn Observer) -> Vec<Vec<usize>> {
     let n = space.len();
     let mut distances: Vec<f32> = vec![0.0; n * n];
     // The upper half in parallel, then mirrored.
     distances.par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(a, row)| {
+        observer.check();
         (a + 1..n).for_each(|b| row[b] = space.divergence(a, b) as f32);
     });
     for a in 0..n {
@@ -121,6 +124,7 @@ fn linked(space: &Space<'_>, t: f64) -> Vec<Vec<usize>> {
     let mut open: Vec<usize> = (0..n).collect();
     let (mut chain, mut done): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     while let Some(&first) = open.first() {
+        observer.check();
         let last = *chain.last().unwrap_or(&first);
         if chain.is_empty() {
             chain.push(first);
@@ -163,11 +167,12 @@ fn linked(space: &Space<'_>, t: f64) -> Vec<Vec<usize>> {
 }
 
 /// Balls of radius sqrt(t)/2, around the point with the most rows of those that are left.
-fn balls(space: &Space<'_>, weights: &[usize], t: f64) -> Vec<Vec<usize>> {
+fn balls(space: &Space<'_>, weights: &[usize], t: f64, observer: &dyn Observer) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..space.len()).collect();
     left.sort_by_key(|&point| std::cmp::Reverse(weights[point]));
     let mut balls = Vec::new();
     while let Some(&centre) = left.first() {
+        observer.check();
         let is_near: Vec<bool> = left.par_iter().map(|&point| space.is_within(centre, point, t / 4.0)).collect();
         let mut ball = Vec::new();
         let mut at = 0;
@@ -192,11 +197,13 @@ fn enlarge(
     n_rows: impl Fn(usize) -> usize,
     k: usize,
     t: f64,
+    observer: &dyn Observer,
 ) -> (Vec<Vec<usize>>, Vec<usize>) {
     let is_large = |cluster: &Vec<usize>| cluster.iter().map(|&point| n_rows(point)).sum::<usize>() >= k;
     let (mut large, small): (Vec<_>, Vec<_>) = clusters.into_iter().partition(is_large);
     let mut lost = Vec::new();
     for point in small.into_iter().flatten() {
+        observer.check();
         let width = |(at, cluster): (usize, &Vec<usize>)| {
             let is_within = cluster.iter().all(|&other| space.is_within(point, other, t));
             let widest = || cluster.iter().map(|&other| space.divergence(point, other)).fold(0.0, f64::max);
@@ -217,6 +224,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::observer::Unobserved;
 
     fn beliefs(rng: &mut ChaCha8Rng, n: usize, n_values: usize) -> Beliefs {
         let mut shares = Vec::new();
@@ -267,7 +275,7 @@ mod tests {
         for round in 0..60 {
             let beliefs = beliefs(&mut rng, 1 + round % 25, 2 + round % 4);
             for t in [0.01, 0.1, 0.3, 1.0] {
-                let found = sorted(linked(&space(&beliefs), t));
+                let found = sorted(linked(&space(&beliefs), t, &Unobserved));
                 assert_eq!(found, sorted(slow(&beliefs, t)));
                 merged += found.iter().filter(|cluster| cluster.len() > 2).count();
             }
@@ -283,9 +291,9 @@ mod tests {
             let beliefs = beliefs(&mut rng, 150, 2 + round % 5);
             let (space, weights) = (space(&beliefs), vec![1; 150]);
             for t in [0.02, 0.1, 0.4] {
-                for found in [linked(&space, t), balls(&space, &weights, t)] {
+                for found in [linked(&space, t, &Unobserved), balls(&space, &weights, t, &Unobserved)] {
                     let n_large = found.iter().filter(|cluster| cluster.len() >= 4).map(Vec::len).sum::<usize>();
-                    let (large, lost) = enlarge(&space, found, |_| 1, 4, t);
+                    let (large, lost) = enlarge(&space, found, |_| 1, 4, t, &Unobserved);
                     joined += large.iter().map(Vec::len).sum::<usize>() - n_large;
                     let mut all: Vec<usize> = large.iter().flatten().chain(&lost).copied().collect();
                     all.sort_unstable();

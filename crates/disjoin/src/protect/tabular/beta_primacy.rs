@@ -43,18 +43,28 @@ const WORTH: f64 = 0.1;
 const SMALL: f64 = 4.0;
 
 pub(super) fn partition(problem: &Problem<'_>) -> Result<Partition> {
-    let Drawn { problem, parts, mut leftover } = draw(problem)?;
+    let Drawn { problem, parts, leftover } = draw(problem)?;
+    let found = parts.into_par_iter().map(|rows| cut(&problem, rows)).collect();
+    Ok(gathered(&problem, found, leftover))
+}
+
+/// Classes of all parts, with what each left aside and what was left over before put where it fits.
+pub(super) fn gathered(
+    problem: &Problem<'_>,
+    found: Vec<(Vec<Vec<u32>>, Vec<u32>)>,
+    mut leftover: Vec<u32>,
+) -> Partition {
     let mut classes = Vec::new();
-    for (of_part, aside) in parts.into_par_iter().map(|rows| cut(&problem, rows)).collect::<Vec<_>>() {
+    for (of_part, aside) in found {
         classes.extend(of_part);
         leftover.extend(aside);
     }
     leftover.sort_unstable();
-    let removed = place(&problem, &problem.judge, &mut classes, leftover, f64::INFINITY);
+    let removed = place(problem, &problem.judge, &mut classes, leftover, f64::INFINITY);
     let mut partition = Partition::default();
     partition.removed = removed;
     classes.iter().for_each(|rows| partition.push(rows));
-    Ok(partition)
+    partition
 }
 
 /// What can be a class of each cluster.
@@ -109,6 +119,7 @@ fn largest(problem: &Problem<'_>, rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut drawn: Vec<u32> = order.into_iter().map(|at| rows[at]).collect();
     let mut aside = Vec::new();
     loop {
+        problem.observer.check();
         let before = drawn.len();
         for (at, column) in problem.judge.columns().iter().enumerate() {
             let place = problem.judge.counts_of(at);
@@ -166,6 +177,7 @@ fn from_middle(problem: &Problem<'_>, rows: &[u32]) -> Vec<f64> {
 
 /// Cuts a class that holds into classes that hold, for as long as that pays; and the rows left over.
 fn cut(problem: &Problem<'_>, rows: Vec<u32>) -> (Vec<Vec<u32>>, Vec<u32>) {
+    problem.observer.check();
     let Some(Halves { left, right, mut aside, .. }) = halves(problem, &rows) else { return (vec![rows], Vec::new()) };
     let ((mut classes, of_left), (others, of_right)) = rayon::join(|| cut(problem, left), || cut(problem, right));
     classes.extend(others);

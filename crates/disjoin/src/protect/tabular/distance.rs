@@ -17,6 +17,7 @@ use super::agglomerate::is_within;
 use crate::data::table::{Column, Domain};
 use crate::data::{Hierarchy, NodeId};
 use crate::knowledge::background::jensen_shannon;
+use crate::observer::Observer;
 
 /// Rows whose distances a thread computes at a time.
 const CHUNK: usize = 4096;
@@ -28,6 +29,7 @@ pub(super) struct Space<'a> {
     offsets: Vec<usize>,
     /// For each row and column the place of its code in a profile, row by row.
     codes: Vec<u32>,
+    observer: &'a dyn Observer,
 }
 
 /// A row, or the centre of some: one place a column.
@@ -70,7 +72,7 @@ impl<'a> Space<'a> {
             let places = codes.iter_mut().skip(i).step_by(axes.len());
             places.zip(&column.codes).for_each(|(place, &code)| *place = offset as u32 + code);
         }
-        Space { axes, offsets, codes }
+        Space { axes, offsets, codes, observer: problem.observer }
     }
 
     fn places(&self, row: u32) -> &[u32] {
@@ -116,6 +118,7 @@ impl<'a> Space<'a> {
 
     /// The distances from a point to rows, in their order.
     pub(super) fn distances(&self, point: &[Place], rows: &[u32], distances: &mut Vec<f64>) {
+        self.observer.check();
         let profile = self.profile(point);
         let distance = |&row: &u32| -> f64 { self.places(row).iter().map(|&place| profile[place as usize]).sum() };
         distances.resize(rows.len(), 0.0);
@@ -237,6 +240,7 @@ pub(super) fn agreeing(problem: &Problem<'_>) -> Vec<Vec<u32>> {
     let mut n_groups = 0;
     for centre in 0..beliefs.n_points() {
         if group_of[centre] == usize::MAX {
+            problem.observer.check();
             let near =
                 |point: usize| jensen_shannon(beliefs.point(centre as u32), beliefs.point(point as u32)) <= t / 4.0;
             group_of[centre..].par_iter_mut().enumerate().for_each(|(i, group)| {
@@ -256,6 +260,7 @@ pub(super) fn agreeing(problem: &Problem<'_>) -> Vec<Vec<u32>> {
 /// Whether beliefs about these rows are near enough to each other; answered early where all are near to the first, since the
 /// root of the divergence is a metric, or one is too far from it.
 pub(super) fn agree(problem: &Problem<'_>, rows: &[u32]) -> bool {
+    problem.observer.check();
     let Some((beliefs, t)) = problem.beliefs else { return true };
     let mut points: Vec<u32> = rows.iter().map(|&row| beliefs.point_of(row)).collect();
     points.sort_unstable();

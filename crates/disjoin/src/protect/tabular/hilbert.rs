@@ -35,6 +35,7 @@ pub(super) fn partition(problem: &Problem<'_>) -> Result<Partition> {
     // Rows that were passed over come first, then those that were not reached: both in order.
     let (mut waiting, mut rest) = (Vec::new(), order.as_slice());
     while !waiting.is_empty() || !rest.is_empty() {
+        problem.observer.check();
         company.clear();
         let (mut class, mut counts, mut passed) = (Vec::new(), judge.empty(), Vec::new());
         let mut offer = |row: u32| {

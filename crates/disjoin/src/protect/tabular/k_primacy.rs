@@ -18,7 +18,6 @@ use rayon::prelude::*;
 
 use super::Problem;
 use super::beta_primacy::{self, Drawn};
-use super::trim::place;
 use crate::data::Partition;
 use crate::error::Result;
 use crate::knowledge::background::Metric;
@@ -35,20 +34,9 @@ const STRETCH: usize = 2;
 const PROGRESS: f64 = 1e-9;
 
 pub(super) fn partition(problem: &Problem<'_>) -> Result<Partition> {
-    let Drawn { problem, parts, mut leftover } = beta_primacy::draw(problem)?;
-    let found: Vec<(Vec<Vec<u32>>, Vec<u32>)> =
-        parts.par_iter().map(|rows| Cluster::new(&problem, rows).classes()).collect();
-    let mut classes = Vec::new();
-    for (of_cluster, aside) in found {
-        classes.extend(of_cluster);
-        leftover.extend(aside);
-    }
-    leftover.sort_unstable();
-    let removed = place(&problem, &problem.judge, &mut classes, leftover, f64::INFINITY);
-    let mut partition = Partition::default();
-    partition.removed = removed;
-    classes.iter().for_each(|rows| partition.push(rows));
-    Ok(partition)
+    let Drawn { problem, parts, leftover } = beta_primacy::draw(problem)?;
+    let found = parts.par_iter().map(|rows| Cluster::new(&problem, rows).classes()).collect();
+    Ok(beta_primacy::gathered(&problem, found, leftover))
 }
 
 /// For each row the number of its combination of all that criteria count, by first appearance.
@@ -155,6 +143,7 @@ impl<'a> Cluster<'a> {
         let (mut classes, mut aside) = (Vec::new(), Vec::new());
         let (mut distances, mut keys) = (Vec::new(), Vec::new());
         while self.rows.len() >= k {
+            self.problem.observer.check();
             let centre: Vec<f32> = self.centres.iter().map(Centre::value).collect();
             self.distances(&centre, &mut distances);
             let Some(seed) = self.furthest(&distances) else { break };

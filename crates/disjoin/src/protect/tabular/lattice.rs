@@ -1,8 +1,8 @@
 //! Full-domain generalisation: one level of its hierarchy for a whole column, the combination of levels that loses least.
 //!
 //! Paper:      LeFevre, DeWitt, Ramakrishnan 2005 (Incognito) for the lattice of levels; the order of the search is ours
-//! Promises:   of all combinations of levels that satisfy the criteria with no more than the allowed rows removed, the one with
-//!             the least loss, removed rows counting as lost; unless the lattice is too large to be searched
+//! Promises:   of all combinations of levels that satisfy the criteria with no more records suppressed than the limit, the one with
+//!             the least loss, suppressed records counting as lost; unless the lattice is too large to be searched
 //! Departs:    classes that fail are removed, and the criteria asked again over the rows that are left, until all hold. A
 //!             lattice that would take more than `MOST_WORK` is searched that far, from a combination that was found going
 //!             down step by step
@@ -84,7 +84,7 @@ struct Level {
 
 /// What a combination of levels comes to.
 struct Outcome {
-    /// The loss of all cells, those of removed rows counting 1.
+    /// The loss of all cells, those of suppressed records counting 1.
     loss: f64,
     /// For each distinct row its class.
     group_of: Vec<u32>,
@@ -209,6 +209,7 @@ impl Lattice {
 
     /// The classes under some levels, without those that fail; none if more rows than allowed are in these, or all.
     fn look(&self, problem: &Problem<'_>, levels: &[u32], allowed: usize) -> Result<Option<Outcome>> {
+        problem.observer.check();
         let (group_of, n_groups) = self.groups(levels);
         let mut sizes = vec![0; n_groups];
         group_of.iter().enumerate().for_each(|(tuple, &group)| sizes[group as usize] += self.rows_of(tuple).len());
@@ -236,6 +237,7 @@ impl Lattice {
                 let kept = (0..n_groups).filter(|&class| is_kept[class]).flat_map(rows).copied();
                 let judge = Judge::over(problem.judge.criteria(), problem.table, kept)?;
                 let before = n_removed;
+                problem.observer.check();
                 for class in 0..n_groups {
                     if is_kept[class] && !judge.holds(&judge.of(rows(class).copied())) {
                         is_kept[class] = false;

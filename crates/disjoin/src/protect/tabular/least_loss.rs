@@ -1,4 +1,4 @@
-//! Classes that lose least: rows are cut in two where that saves most, and the few rows in the way of a good cut are set aside.
+//! Classes that lose least: rows are cut in two where that saves most, and the few rows in the way of a good cut are suppressed.
 //!
 //! Paper:      ours, after Mondrian (LeFevre, DeWitt, Ramakrishnan 2006) and the proportional draw of amiri2016
 //! Promises:   every class satisfies the criteria as they were when it was made; the table's own order decides no tie but the last
@@ -39,7 +39,7 @@ const NEAR: usize = 1024;
 /// From so many rows on, both halves are cut at the same time.
 const PARALLEL: usize = 4096;
 
-/// The price of a removed row grows by this factor until few enough are removed.
+/// The price of a suppressed record grows by this factor until few enough are removed.
 const DEARER: f64 = 1.25;
 
 /// So often at most.
@@ -59,7 +59,7 @@ pub(super) fn partition(problem: &Problem<'_>, most_removed: f64) -> Result<Part
     Ok(best)
 }
 
-/// What a partition loses in all: a removed row loses everything.
+/// What a partition loses in all: a suppressed record loses everything.
 fn total_loss(problem: &Problem<'_>, partition: &Partition) -> f64 {
     let losses: Vec<f64> = (0..partition.len())
         .into_par_iter()
@@ -68,7 +68,7 @@ fn total_loss(problem: &Problem<'_>, partition: &Partition) -> f64 {
     losses.iter().sum::<f64>() + partition.removed.len() as f64 * problem.quasi.len() as f64
 }
 
-/// Cuts each group, at a price of removed rows at which few enough are removed.
+/// Cuts each group, at a price of suppression at which few enough are suppressed.
 fn by_cuts(problem: &Problem<'_>, clusters: &Clusters, most_removed: f64) -> Result<Partition> {
     let mut price = 1.0;
     let mut tries = 0;
@@ -102,6 +102,7 @@ fn set_aside(
     // Each round moves the overall shares by what it removed: less and less. What is left then is for `settle`.
     for _ in 0..20 {
         let aside: Vec<Vec<u32>> = classes.par_iter_mut().map(|rows| trim(problem, &judge, rows)).collect();
+        problem.observer.check();
         classes.retain(|rows| !rows.is_empty());
         let aside: Vec<u32> = aside.into_iter().flatten().collect();
         let is_done = aside.is_empty();
@@ -115,7 +116,7 @@ fn set_aside(
     Ok((classes, removed))
 }
 
-/// Cuts rows as long as that loses less; a removed row costs `price` times what a row can lose.
+/// Cuts rows as long as that loses less; a suppressed record costs `price` times what a row can lose.
 pub(super) fn cut(problem: &Problem<'_>, judge: &Judge<'_>, rows: &mut [u32], price: f64) -> Vec<Vec<u32>> {
     let columns: Vec<usize> = (0..problem.quasi.len()).collect();
     let task = Task {
@@ -135,7 +136,7 @@ pub(super) fn cut(problem: &Problem<'_>, judge: &Judge<'_>, rows: &mut [u32], pr
 struct Task<'a> {
     problem: &'a Problem<'a>,
     judge: &'a Judge<'a>,
-    /// What a removed row costs.
+    /// What a suppressed record costs.
     dear: f64,
     /// If size and the number of different sensitive values decide: how many of them there must be.
     different: Option<u32>,
@@ -185,6 +186,7 @@ impl Task<'_> {
         // Not by recursion: where one part is small again and again, that would go as deep as there are classes.
         let mut open = vec![(rows, columns.to_vec())];
         while let Some((rows, columns)) = open.pop() {
+            self.problem.observer.check();
             if rows.len() <= NEAR && !self.is_near && self.different.is_some() {
                 self.cut_near(rows, &columns, classes);
                 continue;

@@ -77,7 +77,10 @@ pub(super) fn gather(problem: &Problem<'_>, blocks: impl IntoIterator<Item = Vec
     let judge = &problem.judge;
     let mut classes = Vec::new();
     let (mut open, mut counts) = (Vec::new(), judge.empty());
-    for block in blocks {
+    for (at, block) in blocks.into_iter().enumerate() {
+        if at & 0x3f == 0 {
+            problem.observer.check();
+        }
         block.iter().for_each(|&row| judge.add(&mut counts, row));
         open.extend(block);
         if judge.holds(&counts) {

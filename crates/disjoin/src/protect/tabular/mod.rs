@@ -32,6 +32,7 @@ use crate::data::Partition;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result};
 use crate::knowledge::background::Beliefs;
+use crate::observer::{Observer, Unobserved};
 use crate::release::privacy_models::{Criterion, Judge};
 pub use settle_counts::{Taken, settle_counts};
 
@@ -110,12 +111,23 @@ pub struct Params {
 ///
 /// `beliefs` are those of the adversary about the first sensitive column: needed for [`Criterion::Background`].
 pub fn anonymize(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> Result<Partition> {
-    let problem = Problem::new(table, params, beliefs)?;
+    anonymize_with(table, params, beliefs, &Unobserved)
+}
+
+/// Like [`anonymize`], watched by somebody.
+pub fn anonymize_with(
+    table: &Table,
+    params: &Params,
+    beliefs: Option<&Beliefs>,
+    observer: &dyn Observer,
+) -> Result<Partition> {
+    let problem = Problem::new(table, params, beliefs)?.watched(observer);
     settle::check_feasible(&problem)?;
     match attempt(&problem, params) {
-        Err(Error::Infeasible { problem, hint }) => {
-            Err(Error::Infeasible { problem, hint: format!("{hint}{}", without_each(table, params, beliefs)) })
-        }
+        Err(Error::Infeasible { problem, hint }) => Err(Error::Infeasible {
+            problem,
+            hint: format!("{hint}{}", without_each(table, params, beliefs, observer)),
+        }),
         made => made,
     }
 }
@@ -141,12 +153,13 @@ fn attempt(problem: &Problem<'_>, params: &Params) -> Result<Partition> {
 }
 
 /// How many rows would be removed if one of several criteria were not asked for: which of them is in the way.
-fn without_each(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> String {
+fn without_each(table: &Table, params: &Params, beliefs: Option<&Beliefs>, observer: &dyn Observer) -> String {
     let share_without = |at: usize| {
         let mut criteria = params.criteria.clone();
         let left_out = criteria.remove(at);
         let fewer = Params { criteria, most_removed: 1.0, ..params.clone() };
-        let made = Problem::new(table, &fewer, beliefs).and_then(|problem| attempt(&problem, &fewer)).ok()?;
+        let problem = Problem::new(table, &fewer, beliefs).ok()?.watched(observer);
+        let made = attempt(&problem, &fewer).ok()?;
         Some((left_out.text(), made.removed.len() as f64 / table.n_rows().max(1) as f64))
     };
     if params.criteria.len() < 2 {
@@ -154,7 +167,7 @@ fn without_each(table: &Table, params: &Params, beliefs: Option<&Beliefs>) -> St
     }
     (0..params.criteria.len())
         .filter_map(share_without)
-        .map(|(criterion, share)| format!("; without {criterion} {:.2} % are removed", 100.0 * share))
+        .map(|(criterion, share)| format!("; without {criterion} {:.2} % are suppressed", 100.0 * share))
         .collect()
 }
 
@@ -179,6 +192,8 @@ pub struct Problem<'a> {
     pub beliefs: Option<(&'a Beliefs, f64)>,
     /// For methods that draw.
     pub seed: u64,
+    /// Who watches.
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Problem<'a> {
@@ -194,18 +209,25 @@ impl<'a> Problem<'a> {
         };
         let quasi = table.quasi();
         let shapes = quasi.iter().map(|column| Shape::new(column)).collect();
-        Ok(Problem { table, quasi, shapes, judge, beliefs, seed: params.seed })
+        Ok(Problem { table, quasi, shapes, judge, beliefs, seed: params.seed, observer: &Unobserved })
     }
 
     /// The same, with overall shares of some rows only.
     fn over(&self, rows: impl IntoIterator<Item = u32>) -> Result<Problem<'a>> {
         let judge = Judge::over(self.judge.criteria(), self.table, rows)?;
-        let &Problem { table, ref quasi, ref shapes, beliefs, seed, .. } = self;
-        Ok(Problem { table, quasi: quasi.clone(), shapes: shapes.clone(), judge, beliefs, seed })
+        let &Problem { table, ref quasi, ref shapes, beliefs, seed, observer, .. } = self;
+        Ok(Problem { table, quasi: quasi.clone(), shapes: shapes.clone(), judge, beliefs, seed, observer })
+    }
+
+    /// The same, watched.
+    #[must_use]
+    pub fn watched(self, observer: &'a dyn Observer) -> Self {
+        Problem { observer, ..self }
     }
 
     /// Whether these rows may be a class.
     pub fn holds(&self, rows: &[u32]) -> bool {
+        self.observer.check();
         self.judge.rows_hold(rows) && self.agrees(rows)
     }
 
@@ -225,6 +247,7 @@ impl<'a> Problem<'a> {
 
     /// The penalty of these rows as a class: the sum of the losses of its cells.
     pub fn loss(&self, rows: &[u32]) -> f64 {
+        self.observer.check();
         Boxes::of(&self.shapes, &self.quasi, rows).loss()
     }
 

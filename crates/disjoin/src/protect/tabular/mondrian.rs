@@ -35,6 +35,7 @@ pub(super) fn partition(problem: &Problem<'_>, cut: Cut) -> Result<Partition> {
 }
 
 fn parts(problem: &Problem<'_>, cut: Cut, rows: Vec<u32>) -> Vec<Vec<u32>> {
+    problem.observer.check();
     let halves = match rows.len() >= 2 * problem.judge.k().max(1) as usize {
         true => part(problem, cut, &rows),
         false => None,
@@ -61,7 +62,10 @@ fn part(problem: &Problem<'_>, cut: Cut, rows: &[u32]) -> Option<Vec<Vec<u32>>> 
     let holds = |rows: &Vec<u32>| problem.judge.holds(&problem.judge.of_rows(rows));
     widths
         .into_iter()
-        .map(|(_, column)| cut_column(problem, cut, column, rows))
+        .map(|(_, column)| {
+            problem.observer.check();
+            cut_column(problem, cut, column, rows)
+        })
         .find(|parts| parts.len() > 1 && parts.iter().all(holds))
 }
 

@@ -1,4 +1,4 @@
-//! Rows peeled off level by level: whoever has a crowd at a low level of generalisation gets a class there.
+//! Rows peeled off level by level: records of which enough cannot be told apart at a low level of generalisation get a class there.
 //!
 //! Paper:      ours; full-domain recoding in small steps is ARX's local recoding (Prasser, Kohlmayer, Kuhn 2016), with one level
 //!             for all rows of a step. Here every level of the lattice is a step, in order of what it loses
@@ -34,6 +34,7 @@ pub(super) fn partition(problem: &Problem<'_>, cut: impl Fn(&mut [u32]) -> Vec<V
     let mut levels = Levels::new(&ladders);
     let mut here = levels.next();
     while let Some(at) = here {
+        problem.observer.check();
         visited += 1;
         visits += rest.len();
         rest = peel(problem, &ladders, &at, rest, &mut peeled);

@@ -29,12 +29,16 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
         if problem.beliefs.is_some() || problem.judge.is_joint() {
             classes = seen_as_one(problem, classes, levels.as_deref());
         }
+        problem.observer.check();
         let counted = count_all(problem, &classes);
         let judge = match &counted {
             Some(counts) => Judge::over_counts(problem.judge.criteria(), problem.table, counts)?,
             None => Judge::over(problem.judge.criteria(), problem.table, classes.iter().flatten().copied())?,
         };
-        let holds = |rows: &[u32]| judge.rows_hold(rows) && problem.agrees(rows);
+        let holds = |rows: &[u32]| {
+            problem.observer.check();
+            judge.rows_hold(rows) && problem.agrees(rows)
+        };
         let fails: Vec<bool> = match &counted {
             Some(counts) => {
                 let fails = |(rows, counts): (&Vec<u32>, &_)| !(judge.holds(counts) && problem.agrees(rows));
@@ -122,6 +126,7 @@ fn seen_as_one(problem: &Problem<'_>, mut classes: Vec<Vec<u32>>, levels: Option
         let mut place: HashMap<Vec<String>, usize> = HashMap::new();
         let mut seen: Vec<Vec<u32>> = Vec::with_capacity(before);
         for (rows, cells) in classes.into_iter().zip(shown.cells(problem.table)) {
+            problem.observer.check();
             let texts = cells.iter().zip(&problem.quasi).map(|(cell, column)| cell.text(&column.domain)).collect();
             let at = *place.entry(texts).or_insert(seen.len());
             match seen.get_mut(at) {
@@ -224,11 +229,11 @@ pub(super) fn too_many_removed(criteria: &[Criterion], removed: u64, all: u64, m
     let share = removed as f64 / all.max(1) as f64;
     let hint = match removed == all {
         true => String::from("ask for less, or declare fewer quasi-identifiers"),
-        false => format!("allow --most-removed {:.4}, ask for less, or try another method", ceil_4(share)),
+        false => format!("allow --suppression-limit {:.4}, ask for less, or try another method", ceil_4(share)),
     };
     Error::Infeasible {
         problem: format!(
-            "{removed} of {all} rows ({:.2} %) fit into no class with {}; at most {:.2} % may be removed",
+            "{removed} of {all} rows ({:.2} %) fit into no class with {}; the suppression limit is {:.2} %",
             100.0 * share,
             asked.join(", and "),
             100.0 * most_removed

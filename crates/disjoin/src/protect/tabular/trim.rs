@@ -54,6 +54,7 @@ pub(super) fn most(cap: f64, rows: u32) -> u32 {
 /// Takes rows of values that are too frequent out of a class until it satisfies the criteria; all of them, if no part does.
 /// Rows that stand apart go first.
 pub(super) fn trim(problem: &Problem<'_>, judge: &Judge<'_>, rows: &mut Vec<u32>) -> Vec<u32> {
+    problem.observer.check();
     if judge.caps().is_none() {
         return if judge.rows_hold(rows) { Vec::new() } else { std::mem::take(rows) };
     }
@@ -117,6 +118,7 @@ pub(super) fn place(
         classes.par_iter().map(|class| (Boxes::of(shapes, quasi, class), judge.of(class.iter().copied()))).collect();
     let mut left = Vec::new();
     for row in rows {
+        problem.observer.check();
         let cost = |(class, (boxes, counts)): (usize, &(Boxes, Histogram))| {
             let (size, loss) = (f64::from(counts.size), boxes.loss());
             if loss >= price {

@@ -14,6 +14,7 @@ use super::roles::plan;
 use super::sink::Sink;
 use super::{Body, Declared, Planned};
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::read::long::wrong_width;
 use crate::read::text::{Rows, head, is_blank_row, lines_with};
 
@@ -25,7 +26,13 @@ const LEAST: usize = 1 << 18;
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Reads a table.
-pub(super) fn read(name: &str, text: &str, separator: Option<u8>, declared: &Declared) -> Result<Body> {
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    separator: Option<u8>,
+    declared: &Declared,
+    observer: &dyn Observer,
+) -> Result<Body> {
     let separator = separator.unwrap_or_else(|| find_separator(text));
     let mut rows = Rows::new(name, text, separator);
     let mut header = Vec::new();
@@ -39,7 +46,7 @@ pub(super) fn read(name: &str, text: &str, separator: Option<u8>, declared: &Dec
     let header: Vec<String> = header.into_iter().map(Cow::into_owned).collect();
     let mut body = Body::new(plan(name, &header, declared)?);
     let parse = |&(chunk, line): &(&str, u64)| {
-        parse(Rows::from_line(name, chunk, separator, line), chunk, &body.plan, &declared.missing, name)
+        parse(Rows::from_line(name, chunk, separator, line), chunk, &body.plan, &declared.missing, name, observer)
     };
     let rest = text.get(rows.at()..).unwrap_or_default();
     let lines = memchr_iter(b'\n', &text.as_bytes()[..text.len() - rest.len()]).count() as u64;
@@ -52,7 +59,10 @@ pub(super) fn read(name: &str, text: &str, separator: Option<u8>, declared: &Dec
         columns.iter_mut().zip(sinks).for_each(|(column, sink)| column.push(sink));
     }
     let join = |(mut sink, parts): (Sink, Vec<Sink>)| {
-        parts.into_iter().for_each(|part| sink.append(part));
+        for part in parts {
+            observer.check();
+            sink.append(part);
+        }
         sink
     };
     body.sinks = body.sinks.into_par_iter().zip(columns).map(join).collect();
@@ -66,10 +76,12 @@ pub(super) fn parse(
     plan: &[Planned],
     missing: &[String],
     name: &str,
+    observer: &dyn Observer,
 ) -> Result<(Vec<Sink>, usize)> {
     let mut sinks: Vec<Sink> = plan.iter().map(Sink::new).collect();
     let (mut n_rows, mut row) = (0, Vec::with_capacity(plan.len()));
     loop {
+        observer.check();
         let start = rows.at();
         let Some(line) = rows.next(&mut row)? else { return Ok((sinks, n_rows)) };
         // A blank line is no row; of a single column, two quotes are.

@@ -8,6 +8,7 @@
 //! Cost:       one pass, on all cores if the file has no quote; four bytes a cell, and each different text of a column once
 //! Checked by: tests in this file, and `tests/it/table_release.rs`
 
+mod cells;
 mod csv;
 mod gather;
 #[cfg(feature = "parquet")]
@@ -16,22 +17,23 @@ mod roles;
 mod sink;
 mod stream;
 
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::builder::check_count;
 use super::recognise::is_parquet;
 use super::text::{check_separator, validate};
-use super::{Format, Options, decompress, hexadecimal};
+use super::{Format, Options, bytes_of, decompress, digest};
 use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
+use crate::observer::{Observer, Unobserved};
+pub use cells::table_of_rows;
+pub(super) use cells::table_of_rows_with;
 pub use gather::Renumbered;
-use roles::{Planned, plan};
+use roles::Planned;
 use sink::Sink;
 pub use stream::{RowLog, Streamed, count_bytes, count_rows, count_table};
 
@@ -51,6 +53,13 @@ pub struct Declared {
     pub hierarchies: Vec<(String, PathBuf)>,
     /// What stands between the terms of a cell of the set-valued column, where its cells do not tell.
     pub list_separator: Option<u8>,
+}
+
+impl Declared {
+    /// Whether a column is one of sets.
+    pub fn has_sets(&self) -> bool {
+        self.roles.iter().any(|(_, role)| *role == Role::Set)
+    }
 }
 
 /// What a reader found in a table.
@@ -74,24 +83,37 @@ pub struct TableIntake {
 
 /// Reads a table, gzip and Zstandard included; `-` is standard input.
 pub fn read_table(path: &Path, options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
-    let bytes = bytes.map_err(|source| Error::io(path, "read", source))?;
-    table_bytes(&path.display().to_string(), &bytes, options, declared)
+    read_table_file(path, options, declared, &Unobserved)
+}
+
+pub(in crate::read) fn read_table_file(
+    path: &Path,
+    options: &Options,
+    declared: &Declared,
+    observer: &dyn Observer,
+) -> Result<(Table, TableIntake)> {
+    let bytes = bytes_of(path, observer)?;
+    table_of_bytes(&path.display().to_string(), &bytes, options, declared, observer)
 }
 
 /// Reads a table's bytes from memory; `name` serves to recognise the format and in messages. Of the options the format and
 /// the separator count, and how many terms a set may have.
 pub fn table_bytes(name: &str, bytes: &[u8], options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
+    table_of_bytes(name, bytes, options, declared, &Unobserved)
+}
+
+fn table_of_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &Options,
+    declared: &Declared,
+    observer: &dyn Observer,
+) -> Result<(Table, TableIntake)> {
     check_separator("separator", options.separator)?;
     check_separator("list-separator", declared.list_separator)?;
-    let (sha256, parsed) =
-        rayon::join(|| hexadecimal(&Sha256::digest(bytes)), || parse(name, bytes, options, declared));
+    let (sha256, parsed) = rayon::join(|| digest(bytes, observer), || parse(name, bytes, options, declared, observer));
     let (format, body) = parsed?;
+    observer.check();
     let columns = body.plan.iter().map(|column| column.name.clone()).collect();
     let table = body.finish(name, declared, options.max_record_terms)?;
     let intake = TableIntake {
@@ -106,30 +128,6 @@ pub fn table_bytes(name: &str, bytes: &[u8], options: &Options, declared: &Decla
     Ok((table, intake))
 }
 
-/// Makes a table of rows of cells, wherever they come from; `None` has no value. `name` serves in messages, in which rows
-/// are counted from 1.
-pub fn table_from_cells(
-    name: &str,
-    header: &[String],
-    rows: impl Iterator<Item = Result<Vec<Option<String>>>>,
-    declared: &Declared,
-) -> Result<Table> {
-    check_separator("list-separator", declared.list_separator)?;
-    let mut body = Body::new(plan(name, header, declared)?);
-    for (row, number) in rows.zip(1..) {
-        let row = row?;
-        if row.len() != header.len() {
-            let problem = format!("the row has {} cells where the header has {}", row.len(), header.len());
-            return Err(Error::input(Place::line(name, number), problem));
-        }
-        for ((sink, column), cell) in body.sinks.iter_mut().zip(&body.plan).zip(&row) {
-            sink.push(cell.as_deref().unwrap_or(""), column, &declared.missing, name, number)?;
-        }
-        body.n_rows += 1;
-    }
-    body.finish(name, declared, Options::default().max_record_terms)
-}
-
 /// How many cells of the columns have no value.
 fn n_missing(table: &Table) -> u64 {
     let missing = |column: &&Column| column.domain.has_missing();
@@ -140,8 +138,14 @@ fn n_missing(table: &Table) -> u64 {
     table.columns.iter().filter(missing).map(count).sum()
 }
 
-fn parse(name: &str, raw: &[u8], options: &Options, declared: &Declared) -> Result<(Format, Body)> {
-    let bytes = decompress(name, raw)?;
+fn parse(
+    name: &str,
+    raw: &[u8],
+    options: &Options,
+    declared: &Declared,
+    observer: &dyn Observer,
+) -> Result<(Format, Body)> {
+    let bytes = decompress(name, raw, observer)?;
     if bytes.is_empty() {
         return Err(Error::input(Place::file(name), "is empty: it holds no table"));
     }
@@ -154,8 +158,8 @@ fn parse(name: &str, raw: &[u8], options: &Options, declared: &Declared) -> Resu
         None => Format::Table,
     };
     let body = match format {
-        Format::Parquet => parquet::read(name, &bytes, declared),
-        _ => csv::read(name, validate(name, &bytes)?, options.separator, declared),
+        Format::Parquet => parquet::read(name, &bytes, declared, observer),
+        _ => csv::read(name, validate(name, &bytes)?, options.separator, declared, observer),
     }?;
     Ok((format, body))
 }
@@ -212,9 +216,9 @@ fn put_hierarchy(domain: &mut Domain, column: &str, path: &Path) -> Result<()> {
 /// Stands in for the Parquet reader where it is not compiled in.
 #[cfg(not(feature = "parquet"))]
 mod parquet {
-    use super::{Body, Declared, Error, Result};
+    use super::{Body, Declared, Error, Observer, Result};
 
-    pub(super) fn read(_: &str, _: &[u8], _: &Declared) -> Result<Body> {
+    pub(super) fn read(_: &str, _: &[u8], _: &Declared, _: &dyn Observer) -> Result<Body> {
         Err(Error::recipe(
             "format",
             "this build of disjoin has no Parquet",
@@ -357,29 +361,5 @@ mod tests {
         assert_eq!(table.columns[0].domain.hierarchy().unwrap().n_terms(), 2);
         let error = read("a\n2\n4711\n", &given).unwrap_err().to_string();
         assert!(error.contains("h.csv (column a): one term") && !error.contains("4711"), "{error}");
-    }
-
-    #[test]
-    fn rows_of_cells_make_the_same_table() {
-        let given = declared(&[("id", Identifier), ("a", Quasi), ("s", Set)], &["a"]);
-        let header = ["id", "a", "s"].map(String::from);
-        let cell = |text: &str| Some(text.to_owned());
-        let rows = vec![
-            Ok(vec![cell("x"), cell("5"), cell("p;q")]),
-            Ok(vec![None, None, None]),
-            Ok(vec![None, cell(""), cell("q")]),
-        ];
-        let table = table_from_cells("db", &header, rows.into_iter(), &given).unwrap();
-        assert_eq!(texts(&table), [["5", "", ""]]);
-        assert_eq!(table.sets.unwrap().of_row, [Some(0), None, Some(1)]);
-        for (row, place) in [
-            (vec![cell("x"), cell("secret"), None], "db:2 (column a): "),
-            (vec![cell("x"), None, cell("secret\u{7}")], "db:2 (column s): "),
-            (vec![cell("secret")], "db:2: "),
-        ] {
-            let rows = [Ok(vec![None, None, None]), Ok(row)];
-            let error = table_from_cells("db", &header, rows.into_iter(), &given).unwrap_err().to_string();
-            assert!(error.starts_with(place) && !error.contains("secret"), "{error}");
-        }
     }
 }

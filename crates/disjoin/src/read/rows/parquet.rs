@@ -24,11 +24,12 @@ use super::sink::{Lists, Sink};
 use super::{Body, Declared, Planned};
 use crate::data::table::Role;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::read::parquet::{is_list, list_range, list_values, next_batch};
 use crate::release::parquet::guarded;
 
 /// Reads a table.
-pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared) -> Result<Body> {
+pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared, observer: &dyn Observer) -> Result<Body> {
     let bytes = Bytes::copy_from_slice(bytes);
     let file = guarded(name, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
     let header: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -41,6 +42,7 @@ pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared) -> Result<Body
     let mask = ProjectionMask::roots(file.parquet_schema(), kept.iter().copied());
     let mut batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;
     while let Some(batch) = next_batch(name, &mut batches)? {
+        observer.check();
         // A projection keeps the order of the file.
         for (array, &i) in batch.columns().iter().zip(&kept) {
             read_column(array, &mut body.sinks[i], &body.plan[i], &declared.missing, name, body.n_rows as u64)?;

@@ -104,9 +104,9 @@ fn unknown(file: &str, header: &[String], column: &str) -> Error {
 fn no_role(file: &str, columns: &[&str]) -> Error {
     let (are, they) = if columns.len() == 1 { ("column has", "it is") } else { ("columns have", "each is") };
     Error::input(Place::file(file), format!("these {are} no role: {}", columns.join(", "))).with_hint(format!(
-        "say what {they} for, as in --quasi a,b --sensitive c --identifier d --other e --set f: --quasi for what others may \
+        "say what {they} for, as in --quasi a,b --sensitive c --identifier d --insensitive e --set f: --quasi for what others may \
          know of a person, --sensitive for what nobody may learn, --identifier for names and numbers of persons (never \
-         published), --set for lists, --other for the rest"
+         published), --set for lists, --insensitive for the rest"
     ))
 }
 

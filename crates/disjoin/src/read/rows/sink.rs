@@ -25,7 +25,6 @@ pub(super) enum Sink {
     /// Cells of text; those of a set-valued column are taken apart in the end.
     Cells(Cells),
     /// Cells that are lists already.
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     Lists(Lists),
 }
 
@@ -177,7 +176,6 @@ impl Cells {
 
 impl Lists {
     /// Adds a term to the set of the row.
-    #[cfg(feature = "parquet")]
     pub(super) fn term(&mut self, text: &str, column: &Planned, file: &str, row: u64) -> Result<()> {
         if text.is_empty() {
             return Ok(());

@@ -23,13 +23,14 @@ use sha2::{Digest, Sha256};
 use super::csv::{find_separator, parse};
 use super::gather::{Gather, Part, Renumbered};
 use super::roles::{Planned, plan};
-use super::{Declared, TableIntake, put_hierarchy, table_bytes};
+use super::{Declared, TableIntake, put_hierarchy, table_of_bytes};
 use crate::data::{Counted, Table};
 use crate::error::{Error, Place, Result};
+use crate::observer::{Observer, Unobserved};
 use crate::read::builder::check_count;
 use crate::read::recognise::is_parquet;
 use crate::read::text::{HEAD, Rows, check_separator, is_blank_row, validate_part, whole_rows};
-use crate::read::{Format, Options, Packing, corrupt, hexadecimal, packing};
+use crate::read::{Format, MAGIC, Options, Packing, corrupt, hexadecimal, packing};
 
 /// So much text is counted at a time by one core.
 const BLOCK: usize = 1 << 20;
@@ -56,13 +57,19 @@ pub struct RowLog<'a> {
 }
 
 /// Reads and counts a table; `-` is standard input.
-pub fn count_table(path: &Path, options: &Options, declared: &Declared, rows: RowLog<'_>) -> Result<Streamed> {
+pub fn count_table(
+    path: &Path,
+    options: &Options,
+    declared: &Declared,
+    rows: RowLog<'_>,
+    observer: &dyn Observer,
+) -> Result<Streamed> {
     let cannot_read = |source| Error::io(path, "read", source);
     let name = path.display().to_string();
     if path == Path::new("-") {
-        return count(&name, path, &mut io::stdin(), options, declared, rows, BLOCK);
+        return count((&name, path), &mut io::stdin(), options, declared, rows, BLOCK, observer);
     }
-    count(&name, path, &mut File::open(path).map_err(cannot_read)?, options, declared, rows, BLOCK)
+    count((&name, path), &mut File::open(path).map_err(cannot_read)?, options, declared, rows, BLOCK, observer)
 }
 
 /// The same for any bytes, in blocks of a given size; `name` serves to recognise the format and in messages.
@@ -74,7 +81,7 @@ pub fn count_bytes(
     rows: RowLog<'_>,
     block: usize,
 ) -> Result<Streamed> {
-    count(name, Path::new(name), &mut &bytes[..], options, declared, rows, block)
+    count((name, Path::new(name)), &mut &bytes[..], options, declared, rows, block, &Unobserved)
 }
 
 /// Counts a table that is in memory, as if it had been read.
@@ -95,22 +102,22 @@ pub fn count_rows(table: Table, intake: TableIntake, rows: RowLog<'_>) -> Result
 }
 
 fn count(
-    name: &str,
-    path: &Path,
+    (name, path): (&str, &Path),
     raw: &mut (dyn Read + Send),
     options: &Options,
     declared: &Declared,
     rows: RowLog<'_>,
     block: usize,
+    observer: &dyn Observer,
 ) -> Result<Streamed> {
     check_separator("separator", options.separator)?;
     check_separator("list-separator", declared.list_separator)?;
     let mut source = Source::open(name, path, raw)?;
     if source.is_table(options)? {
-        return count_text(source, options.separator, declared, rows, block);
+        return count_text(source, options.separator, declared, rows, block, observer);
     }
     source.hold(usize::MAX)?;
-    let (table, intake) = table_bytes(name, &std::mem::take(&mut source.held), options, declared)?;
+    let (table, intake) = table_of_bytes(name, &std::mem::take(&mut source.held), options, declared, observer)?;
     let (bytes, sha256) = source.finish()?;
     count_rows(table, TableIntake { bytes, sha256, ..intake }, rows)
 }
@@ -121,6 +128,7 @@ fn count_text(
     declared: &Declared,
     rows: RowLog<'_>,
     block: usize,
+    observer: &dyn Observer,
 ) -> Result<Streamed> {
     let (plan, separator) = source.header(separator, declared)?;
     let mut gather = Gather::new(&plan);
@@ -128,12 +136,13 @@ fn count_text(
     let part = |(text, lines): &(Vec<u8>, u64)| -> Result<Part> {
         let text = validate_part(&name, text, *lines)?;
         let (sinks, n_rows) =
-            parse(Rows::from_line(&name, text, separator, *lines), text, &plan, &declared.missing, &name)?;
+            parse(Rows::from_line(&name, text, separator, *lines), text, &plan, &declared.missing, &name, observer)?;
         Ok(Part::new(sinks, &plan, n_rows))
     };
     let width = rayon::current_num_threads();
     let mut batch = source.blocks(width, block, separator)?;
     while !batch.is_empty() {
+        observer.check();
         let counted = || -> Result<()> {
             let parts: Vec<Result<Part>> = batch.par_iter().map(part).collect();
             for part in parts {
@@ -217,7 +226,7 @@ impl Unpacked<'_> {
 impl<'a> Source<'a> {
     fn open(name: &'a str, path: &'a Path, raw: &'a mut (dyn Read + Send)) -> Result<Self> {
         let mut first = Vec::new();
-        (&mut *raw).take(4).read_to_end(&mut first).map_err(|source| Error::io(path, "read", source))?;
+        (&mut *raw).take(MAGIC as u64).read_to_end(&mut first).map_err(|source| Error::io(path, "read", source))?;
         let packing = packing(name, &first)?;
         let hashed = Hashed { raw: Cursor::new(first).chain(raw), hash: Sha256::new(), bytes: 0 };
         let reader = match packing {
@@ -376,7 +385,7 @@ mod tests {
             "PK\u{3}\u{4}",
             &long,
         ] {
-            let whole = table_bytes("x.csv", text.as_bytes(), &Options::default(), &given()).unwrap_err();
+            let whole = super::super::table_bytes("x.csv", text.as_bytes(), &Options::default(), &given()).unwrap_err();
             for block in [1, 3, 20, BLOCK] {
                 let error = counted("x.csv", text.as_bytes(), block).err().unwrap();
                 let told = |error: &Error| format!("{error} {:?}", error.hint());
@@ -393,7 +402,7 @@ mod tests {
         let (gzip, zstandard) = (gzip.finish().unwrap(), zstd::encode_all(text.as_bytes(), 1).unwrap());
         for bytes in [text.as_bytes(), &gzip, &zstandard] {
             let Streamed { counted, intake, .. } = counted("x.csv", bytes, 5000).unwrap();
-            let (_, whole) = table_bytes("x.csv", bytes, &Options::default(), &given()).unwrap();
+            let (_, whole) = super::super::table_bytes("x.csv", bytes, &Options::default(), &given()).unwrap();
             assert_eq!(intake, whole);
             assert_eq!((counted.n_groups(), counted.size(1), counted.n_rows()), (2, 40_000, 60_000));
             assert_eq!(counted.values(1, 0), [(1, 20_000), (2, 20_000)]);

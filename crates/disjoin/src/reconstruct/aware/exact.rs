@@ -13,6 +13,7 @@
 
 use super::cut::Cut;
 use super::world::Wanted;
+use crate::observer::Observer;
 
 /// An answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +24,13 @@ pub(super) enum Answer {
 }
 
 /// Whether some world holds what is wanted; gives up after so many `steps`.
-pub(super) fn can_hold(cut: &Cut, wanted: Wanted<'_>, steps: u64) -> Answer {
+pub(super) fn can_hold(cut: &Cut, wanted: Wanted<'_>, steps: u64, observer: &dyn Observer) -> Answer {
     let Wanted { terms: wanted, times } = wanted;
     let is_wanted = |chunk: u32| wanted.iter().any(|&term| cut.chunk_of[term as usize] == chunk);
     let mut order: Vec<u32> = (0..cut.chunks.len() as u32).collect();
     order.sort_by_key(|&chunk| !is_wanted(chunk));
-    let mut solver = Solver { cut, wanted, times, order, steps, n_words: cut.terms.len().div_ceil(64).max(1) };
+    let mut solver =
+        Solver { cut, wanted, times, order, steps, n_words: cut.terms.len().div_ceil(64).max(1), observer };
     let nothing = Class { terms: vec![0; solver.n_words], count: cut.size };
     solver.place(0, &[nothing])
 }
@@ -55,6 +57,7 @@ struct Solver<'c> {
     order: Vec<u32>,
     steps: u64,
     n_words: usize,
+    observer: &'c dyn Observer,
 }
 
 /// A chunk that is being placed.
@@ -170,6 +173,9 @@ impl Solver<'_> {
             return Answer::Open;
         }
         self.steps -= 1;
+        if self.steps & 0xff == 0 {
+            self.observer.check();
+        }
         if row == stage.rows.len() {
             return self.place_next(stage);
         }

@@ -4,7 +4,7 @@
 //! term of a later chunk was refused by every earlier one: with some of the terms that it was tried with, it is in at least
 //! one record and in fewer than k. Possible originals in which a refused term would have been let in are not possible for
 //! somebody who knows this (reading I1). An itemset across chunks that no remaining original holds k times, though some
-//! hold it, is a *breach*: whoever knows that a person has it has fewer than k candidates.
+//! hold it, is a *breach*: an adversary who knows that a person has it has fewer than k candidates.
 //!
 //! A cluster may also have been cut by a rule that refuses nothing (`weighed.rs`). Then little is left to decide.
 //!
@@ -33,6 +33,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::CutRule;
 use closure::Closed;
 use exact::{Answer, can_hold};
@@ -61,7 +62,7 @@ pub struct Analysis {
 pub struct Breach {
     /// The itemset, ascending.
     pub terms: Vec<TermId>,
-    /// What whoever has it has as well, ascending.
+    /// What everybody who has it has as well, ascending.
     pub learned: Vec<TermId>,
     /// Whether a single refusal shows it.
     pub by_closure: bool,
@@ -118,15 +119,16 @@ const SHORT: u64 = 3_000;
 
 /// Decides for every itemset of at most m terms across chunks whether some possible original, cut as published, holds it k
 /// times. `steps` bounds the complete search for each; with 0, what is not found quickly is left open.
-pub fn analyse(cut: &Cut, steps: u64) -> Analysis {
+pub fn analyse(cut: &Cut, steps: u64, observer: &dyn Observer) -> Analysis {
+    observer.check();
     if cut.rule == CutRule::Weighed {
         return weighed::analyse(cut);
     }
     match cut.size {
-        0..=64 => analyse_with::<1>(cut, steps),
-        65..=128 => analyse_with::<2>(cut, steps),
-        129..=256 => analyse_with::<4>(cut, steps),
-        257..=1024 => analyse_with::<16>(cut, steps),
+        0..=64 => analyse_with::<1>(cut, steps, observer),
+        65..=128 => analyse_with::<2>(cut, steps, observer),
+        129..=256 => analyse_with::<4>(cut, steps, observer),
+        257..=1024 => analyse_with::<16>(cut, steps, observer),
         _ => left_open(cut),
     }
 }
@@ -155,7 +157,7 @@ pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
     closed.into_iter().map(|pair| Breach::new(cut, &[pair.x, pair.y], true, &mut learned)).collect()
 }
 
-fn analyse_with<const W: usize>(cut: &Cut, steps: u64) -> Analysis {
+fn analyse_with<const W: usize>(cut: &Cut, steps: u64, observer: &dyn Observer) -> Analysis {
     let all = itemsets(cut, cut.m);
     if all.len() >= MANY {
         return left_open(cut);
@@ -166,7 +168,7 @@ fn analyse_with<const W: usize>(cut: &Cut, steps: u64) -> Analysis {
     }
     // Terms in the same rows of a chunk are as good as one term, and most questions are asked once only.
     let (merged, merged_into) = cut.merged();
-    let Some(verdicts) = decide::<W>(&merged, steps) else {
+    let Some(verdicts) = decide::<W>(&merged, steps, observer) else {
         analysis.contradiction = true;
         return analysis;
     };
@@ -203,10 +205,11 @@ enum Verdict {
 type Verdicts = HashMap<Vec<u32>, Verdict>;
 
 /// The verdict on every itemset of a cluster without terms in the same rows; none if no original is cut as published.
-fn decide<const W: usize>(cut: &Cut, steps: u64) -> Option<Verdicts> {
+fn decide<const W: usize>(cut: &Cut, steps: u64, observer: &dyn Observer) -> Option<Verdicts> {
     // Any seed does: worlds that are found are proofs. A fixed one gives the same answer to everybody.
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(cut.size));
-    let mut prover = Prover { cut, steps, world: World::<W>::new(cut), shares: Shares::new(cut), rng: &mut rng };
+    let mut prover =
+        Prover { cut, steps, world: World::<W>::new(cut), shares: Shares::new(cut), rng: &mut rng, observer };
     let all = itemsets(cut, cut.m);
     match prover.find_first() {
         Answer::Yes => {}
@@ -219,6 +222,7 @@ fn decide<const W: usize>(cut: &Cut, steps: u64) -> Option<Verdicts> {
     let closed = closure::closed_pairs::<W>(cut);
     let Questions { left, few, .. } = &mut questions;
     left.retain(|itemset| {
+        observer.check();
         let by_closure = holds_any(itemset, &closed);
         let is_few = by_closure || prover.is_refuted(itemset, cut.k);
         if is_few {
@@ -228,6 +232,7 @@ fn decide<const W: usize>(cut: &Cut, steps: u64) -> Option<Verdicts> {
     });
     questions.show(&prover.world);
     while let Some(itemset) = questions.left.pop() {
+        observer.check();
         let verdict = match prover.can_hold(&itemset, cut.k, |world| questions.show(world)) {
             Answer::Yes => continue,
             Answer::No => Verdict::Breach { by_closure: false },
@@ -237,6 +242,7 @@ fn decide<const W: usize>(cut: &Cut, steps: u64) -> Option<Verdicts> {
         questions.show(&prover.world);
     }
     while let Some((itemset, verdict)) = questions.few.pop() {
+        observer.check();
         // If nobody can have it, nobody is given away.
         let can_be_held = match prover.is_refuted(&itemset, 1) {
             true => Answer::No,
@@ -289,20 +295,21 @@ struct Prover<'c, const W: usize> {
     world: World<'c, W>,
     shares: Shares,
     rng: &'c mut ChaCha8Rng,
+    observer: &'c dyn Observer,
 }
 
 impl<const W: usize> Prover<'_, W> {
     fn find_first(&mut self) -> Answer {
         let nothing = Wanted { terms: &[], times: 0 };
-        if search(self.cut, nothing, &mut self.world, FIRST, self.rng) {
+        if search(self.cut, nothing, &mut self.world, FIRST, self.rng, self.observer) {
             self.world.keep();
             return Answer::Yes;
         }
-        if self.steps > 0 && can_hold(self.cut, nothing, self.steps) == Answer::No {
+        if self.steps > 0 && can_hold(self.cut, nothing, self.steps, self.observer) == Answer::No {
             return Answer::No;
         }
         // Without a world the whole cluster is left open, so it is worth some more.
-        if self.steps > 0 && search(self.cut, nothing, &mut self.world, FIRST_AGAIN, self.rng) {
+        if self.steps > 0 && search(self.cut, nothing, &mut self.world, FIRST_AGAIN, self.rng, self.observer) {
             self.world.keep();
             return Answer::Yes;
         }
@@ -317,7 +324,7 @@ impl<const W: usize> Prover<'_, W> {
     /// Whether some possible original holds an itemset so often; shows it to `found` if it is at hand.
     fn can_hold(&mut self, terms: &[u32], times: u32, found: impl FnOnce(&World<'_, W>)) -> Answer {
         let wanted = Wanted { terms, times };
-        if !search(self.cut, wanted, &mut self.world, QUICK, self.rng) {
+        if !search(self.cut, wanted, &mut self.world, QUICK, self.rng, self.observer) {
             let guide = match self.cut.m {
                 2 => match reasons_left(self.cut, &self.shares, wanted) {
                     None => return Answer::No,
@@ -328,15 +335,15 @@ impl<const W: usize> Prover<'_, W> {
             if self.steps == 0 {
                 return Answer::Open;
             }
-            match can_hold(self.cut, wanted, self.steps.min(SHORT)) {
+            match can_hold(self.cut, wanted, self.steps.min(SHORT), self.observer) {
                 Answer::Open => {}
                 answer => return answer,
             }
             self.world.guide = guide;
-            let is_found = search(self.cut, wanted, &mut self.world, PATIENT, self.rng);
+            let is_found = search(self.cut, wanted, &mut self.world, PATIENT, self.rng, self.observer);
             self.world.guide = None;
             if !is_found {
-                return can_hold(self.cut, wanted, self.steps);
+                return can_hold(self.cut, wanted, self.steps, self.observer);
             }
         }
         found(&self.world);

@@ -15,6 +15,7 @@ use rand::seq::IndexedRandom;
 use super::bits::Bits;
 use super::cut::Cut;
 use super::world::{Exchange, Problem, Wanted, World};
+use crate::observer::Observer;
 
 /// How hard is tried.
 #[derive(Clone, Copy)]
@@ -33,11 +34,15 @@ pub(super) fn search<const W: usize>(
     world: &mut World<'_, W>,
     effort: Effort,
     rng: &mut impl RngExt,
+    observer: &dyn Observer,
 ) -> bool {
     let mut problems = Vec::new();
     for _ in 0..effort.walks {
         world.keep();
-        for _ in 0..effort.steps {
+        for step_of_walk in 0..effort.steps {
+            if step_of_walk & 0xff == 0 {
+                observer.check();
+            }
             world.problems(&wanted, &mut problems);
             let Some(&problem) = problems.choose(rng) else { return true };
             step(cut, wanted, world, problem, rng);

@@ -1,4 +1,5 @@
-//! Weighed cutting: a term is offered to a chunk only where, by what will be published anyway, it is likely to be let in.
+//! Data-independent assignment of terms to chunks: a term is offered to a chunk only where, by what will be published anyway, it is
+//! likely to be let in.
 //!
 //! The paper offers every term to every chunk. So a term of a later chunk was refused by all earlier ones, and a reader
 //! concludes from each refusal that fewer than k records hold some terms together. Here a term is offered to the first
@@ -10,7 +11,7 @@
 //! x shares with a term y is hypergeometric, and x is refused if it is one of 1, ..., k - 1 for some y. Terms of the chunk that
 //! are in the same rows are asked once. How good the guess is matters for utility only.
 //!
-//! Why nobody is given away. Take any world of a published cluster (reading I0) in which each term of the term chunk is in
+//! Why nobody is disclosed. Take any world of a published cluster (reading I0) in which each term of the term chunk is in
 //! one record at least and in fewer than k. The same terms are frequent there, with the same supports, so they are
 //! offered in the same order; each is offered to the same chunk, because the chunks have the same rows; and it is let in,
 //! because the chunk is k^m-anonymous as published. So this world is cut as published. What is left to show is that

@@ -1,10 +1,8 @@
 //! What a generalized table promises, and against whom: its claim.json.
 //!
 //! Promises:   neither how many rows were removed nor how values are distributed over all rows is told: both beside the
-//!             release would tell the values of removed rows
+//!             release would disclose the values of suppressed records
 //! Checked by: tests in this file, and `tests/it/table_release.rs`
-
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,33 +10,23 @@ use super::published_columns;
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, Hierarchy, NodeId, Partition};
 use crate::error::{Error, Place, Result};
-use crate::release::claim::{self, FORMAT, Parameters, Promise, VERSION};
+use crate::release::claim::{Body, Claim, Form, Parameters, Promise};
 use crate::release::privacy_models::{Criterion, Distance};
 
-/// The form of the data that a [`TableClaim`] speaks of.
-pub const FORM: &str = "generalized";
+/// The claim that travels with a generalized table.
+pub type TableClaim = Claim<Classes>;
 
-/// The claim that travels with a generalized table. Unknown fields are ignored on reading.
+impl Body for Classes {
+    const FORM: Form = Form::Classes;
+}
+
+/// What is claimed of a generalized table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TableClaim {
-    /// The format of claims.
-    pub format: String,
-    /// The version of claims.
-    pub version: u64,
-    /// The form of the data: `generalized`.
-    pub form: String,
-    /// The method that made it.
-    pub method: String,
-    /// The program that made it, with its version.
-    pub made_by: String,
+pub struct Classes {
     /// What every class satisfies.
     pub criteria: Vec<Criterion>,
     /// The columns of data.csv, in order.
     pub columns: Vec<PublishedColumn>,
-    /// The promise in plain words.
-    pub promised: String,
-    /// Against whom, and what is not promised, in plain words.
-    pub adversary: String,
     /// The number of rows of data.csv.
     pub records: u64,
     /// If the table has a set-valued column: what is promised about it.
@@ -51,12 +39,18 @@ pub struct TableClaim {
 
 /// Rules from quasi-identifiers to a sensitive value that a table must not have.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Associations {
     /// From which share of the rows with some quasi-identifiers on a value is told too surely.
     pub confidence: f64,
     /// In how many rows a rule must be seen to count.
     pub support: u32,
+}
+
+impl Default for Associations {
+    fn default() -> Self {
+        Associations { confidence: 0.5, support: 2 }
+    }
 }
 
 impl Associations {
@@ -113,20 +107,9 @@ impl TableClaim {
     /// The claim of a table whose classes satisfy the criteria.
     pub fn new(table: &Table, partition: &Partition, method: &str, criteria: &[Criterion]) -> Self {
         let columns = columns_as_published(table, criteria, |column| occurring(column, partition.published()));
-        TableClaim {
-            format: FORMAT.into(),
-            version: VERSION,
-            form: FORM.into(),
-            method: method.to_owned(),
-            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
-            criteria: criteria.to_vec(),
-            promised: promised(criteria, &columns),
-            adversary: adversary(criteria, &columns),
-            columns,
-            records: partition.n_published() as u64,
-            sets: None,
-            associations: None,
-        }
+        let (promised, adversary) = (promised(criteria, &columns), adversary(criteria, &columns));
+        let (criteria, records) = (criteria.to_vec(), partition.n_published() as u64);
+        Claim::of(method, promised, adversary, Classes { criteria, columns, records, sets: None, associations: None })
     }
 
     /// The same, with rules hidden.
@@ -138,8 +121,8 @@ impl TableClaim {
              of {share} of the rows that show it, or more; values were generalised for that, up to *, which stands for \
              anything."
         );
-        self.adversary += " Rules are about what is published: whoever counts what stands below a label as the label may find \
-                           more.";
+        self.adversary += " Rules are about what is published: an adversary who counts what stands below a label as the label \
+                           may find more.";
         self.associations = Some(rules);
         self
     }
@@ -149,8 +132,8 @@ impl TableClaim {
     pub fn with_sets(mut self, sets: SetsClaim) -> Self {
         let Parameters { k, m, .. } = sets.parameters;
         self.promised += &format!(
-            " Inside every class the sets of {} are cut into chunks: {} This holds for each class by itself, also for someone \
-             who knows the quasi-identifiers.",
+            " Inside every class the sets of {} are cut into chunks: {} This holds for each class by itself, also for an \
+             adversary who knows the quasi-identifiers.",
             sets.column,
             sets.promise.text(k, m),
         );
@@ -159,25 +142,13 @@ impl TableClaim {
         self
     }
 
-    /// Reads claim.json.
-    pub fn read(path: &Path) -> Result<Self> {
-        claim::read_form(path, FORM)
-    }
-
-    /// The text of claim.json.
-    pub fn to_json(&self) -> Result<String> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
-        text.push('\n');
-        Ok(text)
-    }
-
-    /// The hierarchy of a sensitive column over its values as published; none if none is told. `file` serves in messages.
+    /// The hierarchy of a sensitive column over its values as published; none if none is published. `file` serves in messages.
     pub fn hierarchy(&self, column: &str, values: &Dictionary, file: &str) -> Result<Option<Hierarchy>> {
         hierarchy_of(&self.columns, column, values, file)
     }
 }
 
-/// What a claim says of the columns that are published; hierarchies only where a criterion needs them.
+/// What a claim holds about the columns that are published; hierarchies only where a criterion needs them.
 pub(in crate::release) fn columns_as_published(
     table: &Table,
     criteria: &[Criterion],
@@ -198,7 +169,7 @@ pub(in crate::release) fn columns_as_published(
     published_columns(table).into_iter().map(publish).collect()
 }
 
-/// The hierarchy that a claim tells of one of its columns.
+/// The hierarchy that a claim holds of one of its columns.
 pub(in crate::release) fn hierarchy_of(
     columns: &[PublishedColumn],
     column: &str,
@@ -217,11 +188,6 @@ pub(in crate::release) fn hierarchy_of(
         let place = Place::file(file).in_column(column);
         Error::input(place, format!("the hierarchy of the claim does not fit the data: {fault}"))
     })
-}
-
-/// The form of the data that a claim.json speaks of: `disassociated`, [`FORM`] or `split`.
-pub fn form_of(path: &Path) -> Result<String> {
-    claim::read_head(path).map(|(_, form)| form)
 }
 
 /// For each code whether one of these rows has it.
@@ -265,34 +231,39 @@ fn adversary(criteria: &[Criterion], columns: &[PublishedColumn]) -> String {
         return "nobody".into();
     }
     let mut text = String::from(
-        "Someone who knows all quasi-identifiers of a person, knows that the person is among the rows published here, and \
-         reads this release.",
+        "An adversary who knows all quasi-identifiers of a person, knows that the person is among the rows published here, \
+         and reads this release.",
     );
     let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive).count();
     let is_about_values = |c: &Criterion| c.needs_sensitive() && !matches!(c, Criterion::Background { .. });
     if !criteria.iter().any(is_about_values) {
-        text += " Nothing is promised about sensitive values: where all rows of a class have the same, it is told.";
+        text +=
+            " Nothing is promised about sensitive values: where all rows of a class have the same, it is disclosed.";
     } else if sensitive > 1 {
         text += " Each sensitive column is protected for itself: nothing is promised about several of them together.";
     }
     if columns.iter().any(|column| column.role == Role::Other) {
         let others = names(columns, Role::Other);
-        text += &format!(" Nothing is promised against someone who knows other columns of a person ({others}).");
+        text += &format!(
+            " Nothing is promised against an adversary who knows insensitive attributes of a person ({others})."
+        );
     }
     if sensitive > 0 {
-        text +=
-            " Nothing is promised against someone who knows sensitive values of a person, or of others of the class.";
+        text += " Nothing is promised against an adversary who knows sensitive values of a person, or of others of the class.";
     }
     if criteria.iter().any(|criterion| matches!(criterion, Criterion::Background { .. })) {
-        text += " The limit on beliefs was checked with the original by whoever made this release; it cannot be checked from \
-                 the release alone.";
+        text += " The limit on beliefs was checked with the original by the maker of this release; it cannot be checked from the \
+                 release alone.";
     }
     text
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::release::form_of;
 
     fn table() -> (Table, Partition) {
         let mut ill = Column::words("ill", Role::Sensitive, ["a", "b", "c", "rare"].map(Some));
@@ -334,13 +305,14 @@ mod tests {
         let claim = TableClaim::new(&table, &partition, "burel", &criteria);
         std::fs::write(&path, claim.to_json().unwrap()).unwrap();
         assert_eq!(TableClaim::read(&path).unwrap(), claim);
-        assert_eq!(form_of(&path).unwrap(), FORM);
-        let error = claim::Claim::read(&path).unwrap_err().to_string();
-        assert!(error.contains("generalized") && error.contains("disassociated"), "{error}");
+        assert_eq!(form_of(&path).unwrap(), Form::Classes);
+        let error = <Claim>::read(&path).unwrap_err().to_string();
+        assert!(error.contains("generalised") && error.contains("disassociated"), "{error}");
 
         let text = claim.to_json().unwrap();
-        for (from, to) in [("\"generalized\"", "\"disassociated\""), ("\"version\": 1", "\"version\": 2"), ("{", "")] {
+        for (from, to) in [("\"generalized\"", "\"disassociated\""), ("\"version\": 2", "\"version\": 3"), ("{", "")] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert_ne!(fs::read_to_string(&path).unwrap(), text);
             assert!(matches!(TableClaim::read(&path), Err(Error::Input { .. })), "{to}");
         }
     }

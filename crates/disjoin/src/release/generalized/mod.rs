@@ -20,15 +20,15 @@ use rayon::prelude::*;
 
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Cell, Partition};
-pub use claim::{Associations, FORM, PublishedColumn, SetsClaim, TableClaim, form_of};
+pub use claim::{Associations, Classes, PublishedColumn, SetsClaim, TableClaim};
 pub(super) use claim::{columns_as_published, hierarchy_of, names, occurring};
 
 /// The name of the file.
 pub const DATA: &str = "data.csv";
 
 /// Classes that are formatted by one thread, and those that are in memory as text at a time.
-const TASK: usize = 64;
-const BATCH: usize = 4096;
+pub(super) const TASK: usize = 64;
+pub(super) const BATCH: usize = 4096;
 
 /// The rows of a table in the order in which they are published.
 #[derive(Debug, Clone)]

@@ -3,33 +3,24 @@
 //! Promises:   nothing in a claim depends on the data but what the mechanisms of the ledger drew
 //! Checked by: tests in this file, and `tests/it/noise.rs`
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::Amount;
-use crate::error::{Error, Result};
-use crate::release::claim::{self, FORMAT, VERSION};
-
-/// The form of the data that a [`NoisyClaim`] speaks of.
-pub const FORM: &str = "noisy";
+use crate::release::claim::{Body, Claim, Form};
 
 /// The only relation between datasets that is promised here.
 pub const NEIGHBOURS: &str = "add or remove one record";
 
 /// The claim that travels with a noisy release.
+pub type NoisyClaim = Claim<Noise>;
+
+impl Body for Noise {
+    const FORM: Form = Form::Noisy;
+}
+
+/// What is claimed of a noisy release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoisyClaim {
-    /// The format of claims.
-    pub format: String,
-    /// The version of claims.
-    pub version: u64,
-    /// The form of the data: `noisy`.
-    pub form: String,
-    /// The method that made it: `diffpart` or `privbasis`.
-    pub method: String,
-    /// The program that made it, with its version.
-    pub made_by: String,
+pub struct Noise {
     /// What was asked of the method.
     pub parameters: NoiseParameters,
     /// No event is more likely by more than a factor of exp(epsilon), but for `delta`.
@@ -48,10 +39,6 @@ pub struct NoisyClaim {
     pub unspent: Amount,
     /// Whether noise can be reproduced from a seed, which protects nobody.
     pub demonstration: bool,
-    /// The promise in plain words.
-    pub promised: String,
-    /// Against whom, and what is not promised, in plain words.
-    pub adversary: String,
 }
 
 /// What was asked of a method that adds noise. All of it is public.
@@ -164,43 +151,18 @@ impl NoisyClaim {
     /// The claim of a release.
     pub fn new(method: &str, parameters: NoiseParameters, universe: Universe, spent: Spent) -> Self {
         let Spent { epsilon, delta, accounting, ledger, unspent, demonstration } = spent;
-        NoisyClaim {
-            format: FORMAT.into(),
-            version: VERSION,
-            form: FORM.into(),
-            method: method.to_owned(),
-            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
-            parameters,
-            promised: promised(epsilon, delta, demonstration),
-            adversary: adversary(universe, demonstration),
-            epsilon,
-            delta,
-            neighbours: NEIGHBOURS.into(),
-            universe,
-            accounting,
-            ledger,
-            unspent,
-            demonstration,
-        }
-    }
-
-    /// Reads claim.json.
-    pub fn read(path: &Path) -> Result<Self> {
-        claim::read_form(path, FORM)
-    }
-
-    /// The text of claim.json.
-    pub fn to_json(&self) -> Result<String> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
-        text.push('\n');
-        Ok(text)
+        let (promised, adversary) = (promised(epsilon, delta, demonstration), adversary(universe, demonstration));
+        let neighbours = NEIGHBOURS.into();
+        let body =
+            Noise { parameters, epsilon, delta, neighbours, universe, accounting, ledger, unspent, demonstration };
+        Claim::of(method, promised, adversary, body)
     }
 }
 
 /// The promise in plain words.
 pub fn promised(epsilon: Amount, delta: Amount, demonstration: bool) -> String {
     if demonstration {
-        return "Nothing. This is a demonstration: its noise comes from a seed, and whoever has the seed takes it off."
+        return "Nothing. This is a demonstration: its noise comes from a seed, and everybody who has the seed can remove it."
             .into();
     }
     let but = match delta.units() {
@@ -210,6 +172,14 @@ pub fn promised(epsilon: Amount, delta: Amount, demonstration: bool) -> String {
     format!(
         "Differential privacy with epsilon = {epsilon} and delta = {delta}: whether one record is in the data or not changes the \
          probability of any release by a factor of at most exp({epsilon}){but}."
+    )
+}
+
+/// The same text as version 1 of the claim had it.
+pub fn in_version_1(text: &str) -> String {
+    text.replace("everybody who has the seed can remove it", "whoever has the seed takes it off").replace(
+        "an adversary who measures how long the program runs",
+        "somebody who watches how long the program runs",
     )
 }
 
@@ -227,7 +197,7 @@ pub fn adversary(universe: Universe, demonstration: bool) -> String {
     };
     format!(
         "Anybody, whatever they know beforehand, even all other records. {universe} A person with several records is protected less: \
-         epsilon counts for each of them. Nothing is promised against somebody who watches how long the program runs."
+         epsilon counts for each of them. Nothing is promised against an adversary who measures how long the program runs."
     )
 }
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `rows` says what a row is: `records` (so many records have exactly these terms) or `itemsets` (so many records have these terms
-//! and maybe others). The number of records of the original is not told: between neighbours it differs. If the items are
+//! and maybe others). The number of records of the original is not published: between neighbours it differs. If the items are
 //! listed, universe.txt has one a line.
 //!
 //! Promises:   the order of rows depends on the rows alone: records by their terms, itemsets by falling count, then by their terms
@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 pub use amount::Amount;
 pub use claim::{
-    Accounting, Entry, FORM, Mechanism, NEIGHBOURS, NoiseParameters, NoisyClaim, Spent, Universe, adversary, promised,
+    Accounting, Entry, Mechanism, NEIGHBOURS, Noise, NoiseParameters, NoisyClaim, Spent, Universe, adversary,
+    in_version_1, promised,
 };
 
 use crate::error::{Error, Place, Result};

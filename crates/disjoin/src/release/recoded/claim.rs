@@ -4,32 +4,23 @@
 //!             are not named: of constraints and utility sets only what is published is told
 //! Checked by: tests in this file, and `tests/it/recoded.rs`
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::Recoded;
 use crate::data::{Dictionary, TermId};
-use crate::error::{Error, Result};
-use crate::release::claim::{self, FORMAT, VERSION};
+use crate::release::claim::{Body, Claim, Form};
 
-/// The form of the data that a [`RecodedClaim`] speaks of.
-pub const FORM: &str = "recoded";
+/// The claim that travels with recoded transactions.
+pub type RecodedClaim = Claim<Recodings>;
 
-/// The claim that travels with recoded transactions. Unknown fields are ignored on reading.
+impl Body for Recodings {
+    const FORM: Form = Form::Recoded;
+}
+
+/// What is claimed of recoded transactions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecodedClaim {
-    /// The format of claims.
-    pub format: String,
-    /// The version of claims.
-    pub version: u64,
-    /// The form of the data: `recoded`.
-    pub form: String,
-    /// The method that made it.
-    pub method: String,
-    /// The program that made it, with its version.
-    pub made_by: String,
-    /// The size of the crowd.
+pub struct Recodings {
+    /// How many records cannot be told apart.
     pub k: u32,
     /// What is in no record or in k.
     pub promise: Promised,
@@ -38,10 +29,6 @@ pub struct RecodedClaim {
     /// Terms are generalised only with terms of the same of these sets, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utility: Option<Vec<Vec<String>>>,
-    /// The promise in plain words.
-    pub promised: String,
-    /// Against whom, and what is not promised, in plain words.
-    pub adversary: String,
     /// The number of records of the original.
     pub records: u64,
     /// The number of blocks.
@@ -74,7 +61,7 @@ pub enum Promised {
 pub enum Suppression {
     /// Nothing: every term of a record is in one of its items.
     None,
-    /// Terms that no group has were taken out of all records.
+    /// Terms that no group has were suppressed in all records.
     Terms,
     /// Terms may have been taken out of single records.
     Occurrences,
@@ -91,33 +78,10 @@ impl RecodedClaim {
         utility: Option<Vec<Vec<String>>>,
     ) -> Self {
         let blocks = release.blocks.len() as u64;
-        RecodedClaim {
-            format: FORMAT.into(),
-            version: VERSION,
-            form: FORM.into(),
-            method: method.to_owned(),
-            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
-            k,
-            promised: promised(&promise, k, blocks, utility.is_some()),
-            adversary: adversary(&promise, suppression),
-            promise,
-            suppression,
-            utility,
-            records: release.n_records(),
-            blocks,
-        }
-    }
-
-    /// Reads claim.json.
-    pub fn read(path: &Path) -> Result<Self> {
-        claim::read_form(path, FORM)
-    }
-
-    /// The text of claim.json.
-    pub fn to_json(&self) -> Result<String> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
-        text.push('\n');
-        Ok(text)
+        let promised = promised(&promise, k, blocks, utility.is_some());
+        let adversary = adversary(&promise, suppression);
+        let records = release.n_records();
+        Claim::of(method, promised, adversary, Recodings { k, promise, suppression, utility, records, blocks })
     }
 
     /// How many terms the adversary may know, if any will do.
@@ -196,21 +160,23 @@ fn promised(promise: &Promised, k: u32, blocks: u64, has_utility: bool) -> Strin
 fn adversary(promise: &Promised, suppression: Suppression) -> String {
     let mut text = match promise {
         Promised::Km { m } => format!(
-            "Someone who knows at most {m} terms of a person's record, no term that the record lacks, and what each item stands \
-             for."
+            "An adversary with at most {m} terms of background knowledge about a person's record and no knowledge of terms that \
+             the record lacks, who knows what each item stands for."
         ),
         Promised::Constraints { .. } => String::from(
-            "Someone who knows of a person's record nothing but terms of one of the sets that are listed, and what each item \
-             stands for. Nothing is promised against someone who knows other terms, or terms of two sets.",
+            "An adversary whose background knowledge about a person's record is nothing but terms of one of the sets that are \
+             listed, and who knows what each item stands for. Nothing is promised against an adversary who knows other terms, \
+             or terms of two sets.",
         ),
     };
     text += match suppression {
         Suppression::None => "",
-        Suppression::Terms => " Terms that no item stands for were taken out of all records.",
+        Suppression::Terms => " Terms that no item stands for were suppressed in all records.",
         Suppression::Occurrences => " A record may lack terms that its person has.",
     };
-    text += " Nothing is promised against someone who tells from the meaning of terms, or from how they go together elsewhere, \
-             which term of a group a record has; nor against someone who reckons back why terms were put into these groups.";
+    text += " Nothing is promised against an adversary who infers from the meaning of terms, or from how they go together elsewhere, \
+             which term of a group a record has (semantic attack); nor against an adversary who knows the algorithm and infers \
+             from it why terms were put into these groups (minimality attack).";
     text
 }
 
@@ -245,7 +211,9 @@ mod tests {
         assert!(!text.contains("hiv"));
         std::fs::write(&path, &text).unwrap();
         assert_eq!(RecodedClaim::read(&path).unwrap(), claim);
-        assert!(crate::release::Claim::read(&path).unwrap_err().to_string().contains("recoded"));
+        assert!(
+            Claim::<crate::release::claim::Disassociation>::read(&path).unwrap_err().to_string().contains("recoded")
+        );
         let km = RecodedClaim::new(&release, "apriori", 2, Promised::Km { m: 2 }, Suppression::None, None);
         assert_eq!((km.m(), claim.m(), km.records), (Some(2), None, 3));
         assert!(!km.to_json().unwrap().contains("\"utility\""));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{Bag, Block, FORMAT, Recoded, VERSION};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
-use crate::release::jsonl::{describe, write_number};
+use crate::release::jsonl::{Lines, describe, write_number};
 
 /// Bytes of text that are made before they are written.
 const BUFFER: usize = 1 << 16;
@@ -69,63 +69,20 @@ pub fn read_recoded(path: &Path) -> Result<Recoded> {
 /// The same from any text; `file` is named in errors.
 ///
 /// The content is as it stands in the file: whether it makes sense is for `verify` to say. Only what cannot be represented is
-/// refused here: items that do not ascend or that no group has, a count of nothing, a term that a group tells twice, more or
+/// refused here: items that do not ascend or that no group has, a count of nothing, a term that a group names twice, more or
 /// fewer records than a header says.
-pub fn parse_recoded(mut input: impl BufRead, file: &str) -> Result<Recoded> {
-    #[derive(Deserialize)]
-    struct Head {
-        format: String,
-        version: u64,
-    }
-    #[derive(Deserialize)]
-    struct Header {
-        records: u64,
-        blocks: u64,
-    }
-    let mut buffer = Vec::new();
-    let mut line = 0_u64;
-    let mut next = |buffer: &mut Vec<u8>, line: &mut u64| -> Result<bool> {
-        buffer.clear();
-        *line += 1;
-        let place = || Place::line(file, *line);
-        let read = input.read_until(b'\n', buffer);
-        let read = read.map_err(|e| Error::input(place(), format!("cannot be read: {e}")))?;
-        while buffer.last().is_some_and(|&byte| byte == b'\n' || byte == b'\r') {
-            buffer.pop();
-        }
-        match read > 0 && buffer.is_empty() {
-            true => Err(Error::input(place(), "an empty line, a record was expected")),
-            false => Ok(read > 0),
-        }
-    };
-    if !next(&mut buffer, &mut line)? {
-        return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
-    }
-    let bad = |e: serde_json::Error| {
-        Error::input(Place::line(file, 1), format!("not a header of recoded transactions: {}", describe(&e)))
-    };
-    let head: Head = serde_json::from_slice(&buffer).map_err(bad)?;
-    if head.format != FORMAT {
-        return Err(Error::input(Place::line(file, 1), format!("the format is not \"{FORMAT}\"")));
-    }
-    if head.version != VERSION {
-        let problem =
-            format!("version {} of the format is not known here; this program reads version {VERSION}", head.version);
-        return Err(
-            Error::input(Place::line(file, 1), problem).with_hint("use the version of disjoin that wrote the release")
-        );
-    }
-    let header: Header = serde_json::from_slice(&buffer).map_err(bad)?;
-
+pub fn parse_recoded(input: impl BufRead, file: &str) -> Result<Recoded> {
+    let names = ("recoded transactions", "record");
+    let (mut lines, header): (_, Header) = Lines::open(input, file, (FORMAT, VERSION), names)?;
     let mut release = Recoded::default();
     let mut told = Vec::new();
-    while next(&mut buffer, &mut line)? {
-        let refuse = |problem: String| Error::input(Place::line(file, line), problem);
+    while lines.next()? {
+        let refuse = |problem: String| lines.error(problem);
         let written: Line<'_> =
-            serde_json::from_slice(&buffer).map_err(|e| refuse(format!("not a record: {}", describe(&e))))?;
+            serde_json::from_slice(&lines.buffer).map_err(|e| refuse(format!("not a record: {}", describe(&e))))?;
         match written {
             Line { records: Some(records), groups: Some(groups), items: None, count: None } => {
-                told.push((line, records));
+                told.push((lines.line, records));
                 release.blocks.push(block(&groups, &mut release.dictionary).map_err(|e| refuse(e.into()))?);
             }
             Line { records: None, groups: None, items: Some(items), count: Some(count) } => {
@@ -136,22 +93,34 @@ pub fn parse_recoded(mut input: impl BufRead, file: &str) -> Result<Recoded> {
             _ => return Err(refuse("neither the groups of a block nor a record".into())),
         }
     }
-    for (block, (line, records)) in release.blocks.iter().zip(told) {
+    check_whole(&release, &header, &told, file)?;
+    Ok(release)
+}
+
+/// As many records and blocks follow as the headers say; `told` has the line and the records of each block.
+fn check_whole(release: &Recoded, header: &Header, told: &[(u64, u64)], file: &str) -> Result<()> {
+    let refuse = |line, problem| Err(Error::input(Place::line(file, line), problem).with_hint("the file is not whole"));
+    for (block, &(line, records)) in release.blocks.iter().zip(told) {
         let found = block.bag.n_records();
         if found != records {
-            let problem = format!("the block says that it has {records} records, and {found} follow");
-            return Err(Error::input(Place::line(file, line), problem).with_hint("the file is not whole"));
+            return refuse(line, format!("the block declares {records} records, and {found} follow"));
         }
     }
     let (records, blocks) = (release.n_records(), release.blocks.len() as u64);
     if (records, blocks) != (header.records, header.blocks) {
-        let problem = format!(
-            "the header says {} records in {} blocks, and {records} in {blocks} follow",
-            header.records, header.blocks
+        let (told, of) = (header.records, header.blocks);
+        return refuse(
+            1,
+            format!("the header declares {told} records in {of} blocks, and {records} in {blocks} follow"),
         );
-        return Err(Error::input(Place::line(file, 1), problem).with_hint("the file is not whole"));
     }
-    Ok(release)
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Header {
+    records: u64,
+    blocks: u64,
 }
 
 #[derive(Deserialize)]
@@ -183,7 +152,7 @@ fn block(groups: &[Group<'_>], dictionary: &mut Dictionary) -> std::result::Resu
             return Err("a group has no terms");
         }
         if !terms.is_sorted_by(|a, b| a < b) {
-            return Err("a group tells a term twice");
+            return Err("a group names a term twice");
         }
         block.groups.push(terms);
         block.labels.push(label.clone());

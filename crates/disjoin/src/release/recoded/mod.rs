@@ -30,7 +30,7 @@ use rayon::prelude::*;
 
 use crate::data::{Dictionary, Recoding, RecordId, TermId, Transactions};
 use crate::error::{Error, Result};
-pub use claim::{FORM, Promised, RecodedClaim, Suppression, utility_as_published};
+pub use claim::{Promised, RecodedClaim, Recodings, Suppression, utility_as_published};
 pub use jsonl::{parse_recoded, read_recoded, write_recoded};
 
 /// The name of the file with the records.
@@ -150,7 +150,7 @@ impl Recoded {
         self.blocks.iter().map(|block| block.bag.len()).sum()
     }
 
-    /// What is told ungeneralised: of every record that shows some, the terms that stand for themselves.
+    /// What is published ungeneralised: of every record that shows some, the terms that stand for themselves.
     pub fn ungeneralised(&self) -> Transactions {
         let mut records = Transactions::default();
         let mut terms = Vec::new();

@@ -3,34 +3,36 @@
 //! Promises:   as the claim of a generalized table, it tells nothing of rows that were removed
 //! Checked by: tests in this file, and `tests/it/break_merge.rs`
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::{CountedSplit, Split, file_names, group_column};
 use crate::data::table::Role;
 use crate::data::{Dictionary, Hierarchy};
-use crate::error::{Error, Place, Result};
-use crate::release::claim::{self, FORMAT, VERSION};
+use crate::error::Result;
+use crate::release::claim::{Body, Claim, Form};
 use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names, occurring};
 use crate::release::privacy_models::Criterion;
 
-/// The form of the data that a [`SplitClaim`] speaks of.
-pub const FORM: &str = "split";
+/// The claim that travels with a split table.
+pub type SplitClaim = Claim<SplitTable>;
 
-/// The claim that travels with a split table. Unknown fields are ignored on reading.
+impl Body for SplitTable {
+    const FORM: Form = Form::Split;
+
+    /// A file name that leads elsewhere, or twice to the same table, is no name of a file of ours.
+    fn fault(&self) -> Option<&'static str> {
+        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive).map(|column| &column.name);
+        let is_file = |file: &SensitiveFile| super::is_sensitive_file(&file.file);
+        let twice = |(i, file): (usize, &SensitiveFile)| self.files[..i].iter().any(|other| other.file == file.file);
+        let is_known = sensitive.eq(self.files.iter().map(|file| &file.column));
+        let is_right = is_known && self.files.iter().all(is_file) && !self.files.iter().enumerate().any(twice);
+        (!is_right).then_some("does not name the file of each sensitive column")
+    }
+}
+
+/// What is claimed of a split table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SplitClaim {
-    /// The format of claims.
-    pub format: String,
-    /// The version of claims.
-    pub version: u64,
-    /// The form of the data: [`FORM`].
-    pub form: String,
-    /// The method that made it.
-    pub method: String,
-    /// The program that made it, with its version.
-    pub made_by: String,
+pub struct SplitTable {
     /// What every group satisfies, in each sensitive table.
     pub criteria: Vec<Criterion>,
     /// The quasi-identifiers, in the order of quasi.csv, and the sensitive columns.
@@ -41,10 +43,6 @@ pub struct SplitClaim {
     pub exact: bool,
     /// In which file each sensitive column is, in the order of the columns.
     pub files: Vec<SensitiveFile>,
-    /// The promise in plain words.
-    pub promised: String,
-    /// Against whom, and what is not promised, in plain words.
-    pub adversary: String,
     /// The number of rows of quasi.csv.
     pub records: u64,
     /// The number of groups.
@@ -65,16 +63,16 @@ impl SplitClaim {
     pub fn new(split: &Split<'_>, method: &str, criteria: &[Criterion]) -> Self {
         let columns =
             columns_as_published(split.table(), criteria, |column| occurring(column, split.partition().published()));
-        Self::of(columns, split.is_exact(), (split.n_rows() as u64, split.n_groups() as u64), method, criteria)
+        Self::of_columns(columns, split.is_exact(), (split.n_rows() as u64, split.n_groups() as u64), method, criteria)
     }
 
     /// The same of groups of which only counts are kept.
     pub fn of_counts(split: &CountedSplit<'_>, method: &str, criteria: &[Criterion]) -> Self {
         let columns = columns_as_published(split.columns(), criteria, |column| split.occurring(column));
-        Self::of(columns, false, (split.n_rows(), split.n_groups() as u64), method, criteria)
+        Self::of_columns(columns, false, (split.n_rows(), split.n_groups() as u64), method, criteria)
     }
 
-    fn of(
+    fn of_columns(
         columns: Vec<PublishedColumn>,
         is_exact: bool,
         (records, groups): (u64, u64),
@@ -84,47 +82,21 @@ impl SplitClaim {
         let of = |role| columns.iter().filter(move |column| column.role == role).map(|column| column.name.as_str());
         let (quasi, sensitive): (Vec<&str>, Vec<&str>) = (of(Role::Quasi).collect(), of(Role::Sensitive).collect());
         let files = sensitive.iter().zip(file_names(&sensitive));
-        SplitClaim {
-            format: FORMAT.into(),
-            version: VERSION,
-            form: FORM.into(),
-            method: method.to_owned(),
-            made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
+        let body = SplitTable {
             criteria: criteria.to_vec(),
             group_column: group_column(&quasi),
             exact: is_exact,
             files: files.map(|(&column, file)| SensitiveFile { column: column.to_owned(), file }).collect(),
-            promised: promised(criteria, &columns, is_exact),
-            adversary: adversary(criteria, is_exact, sensitive.len()),
             records,
             groups,
             columns,
-        }
+        };
+        let promised = promised(criteria, &body.columns, is_exact);
+        let adversary = adversary(criteria, is_exact, body.files.len());
+        Claim::of(method, promised, adversary, body)
     }
 
-    /// Reads claim.json.
-    pub fn read(path: &Path) -> Result<Self> {
-        let claim: SplitClaim = claim::read_form(path, FORM)?;
-        let sensitive = claim.columns.iter().filter(|column| column.role == Role::Sensitive).map(|column| &column.name);
-        // A name that leads elsewhere, or twice to the same table, is no name of a file of ours.
-        let is_file = |file: &SensitiveFile| super::is_sensitive_file(&file.file);
-        let twice = |(i, file): (usize, &SensitiveFile)| claim.files[..i].iter().any(|other| other.file == file.file);
-        let is_known = sensitive.eq(claim.files.iter().map(|file| &file.column));
-        if !is_known || !claim.files.iter().all(is_file) || claim.files.iter().enumerate().any(twice) {
-            let place = Place::file(path.display().to_string());
-            return Err(Error::input(place, "does not tell in which file each sensitive column is"));
-        }
-        Ok(claim)
-    }
-
-    /// The text of claim.json.
-    pub fn to_json(&self) -> Result<String> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
-        text.push('\n');
-        Ok(text)
-    }
-
-    /// The hierarchy of a sensitive column over its values as published; none if none is told. `file` serves in messages.
+    /// The hierarchy of a sensitive column over its values as published; none if none is published. `file` serves in messages.
     pub fn hierarchy(&self, column: &str, values: &Dictionary, file: &str) -> Result<Option<Hierarchy>> {
         hierarchy_of(&self.columns, column, values, file)
     }
@@ -157,22 +129,22 @@ fn adversary(criteria: &[Criterion], is_exact: bool, n_sensitive: usize) -> Stri
         return "nobody".into();
     }
     let mut text = String::from(
-        "Someone who knows all quasi-identifiers of a person, knows that the person is among the rows published here, and \
-         reads this release.",
+        "An adversary who knows all quasi-identifiers of a person, knows that the person is among the rows published here, \
+         and reads this release.",
     );
     if criteria.iter().any(|criterion| matches!(criterion, Criterion::KnowledgeBreach { .. })) {
-        text += " The probability of all sensitive values also holds for someone who knows one of them.";
+        text += " The probability of all sensitive values also holds for an adversary who knows one of them.";
     } else if n_sensitive > 1 {
-        text += " Nothing is promised against someone who also knows a sensitive value of the person.";
+        text += " Nothing is promised against an adversary who also knows a sensitive value of the person.";
     }
     if !criteria.iter().any(Criterion::needs_sensitive) {
-        text += " Nothing is promised about sensitive values: where a group has one value only, it is told.";
+        text += " Nothing is promised about sensitive values: where a group has one value only, it is disclosed.";
     }
     if is_exact {
-        text +=
-            " Quasi-identifiers are published as they are: whoever knows a person's learns whether the person is here.";
+        text += " Quasi-identifiers are published as they are: an adversary who knows a person's learns whether the person is here \
+             (membership disclosure).";
     }
-    text += " Nothing is promised against someone who knows sensitive values of others of the group, or from elsewhere how \
+    text += " Nothing is promised against an adversary who knows sensitive values of others of the group, or from elsewhere how \
              sensitive values go with each other or with quasi-identifiers.";
     text
 }
@@ -182,6 +154,7 @@ mod tests {
     use super::*;
     use crate::data::Partition;
     use crate::data::table::{Column, Table};
+    use crate::error::Error;
     use crate::release::generalized::TableClaim;
 
     #[test]
@@ -207,7 +180,7 @@ mod tests {
         for (from, to) in [
             ("sensitive_1.csv", "../sensitive_1.csv"),
             ("sensitive_1.csv", "/etc/passwd"),
-            ("\"version\": 1", "\"version\": 2"),
+            ("\"version\": 2", "\"version\": 3"),
             ("\"column\": \"a b\"", "\"column\": \"age\""),
         ] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();

@@ -3,7 +3,7 @@
 //! Paper:      nadimpalli2014, tables IX to XII (QIT and ST); Xiao, Tao: Anatomy, VLDB 2006, has the same form
 //! Promises:   the files are functions of which rows are together and of their values: neither the order of rows in the input
 //!             nor that of classes in the partition changes a byte. Rows that were removed leave no trace. What values of
-//!             different sensitive columns belong together is nowhere told: each column is counted by itself
+//!             different sensitive columns belong together is published nowhere: each column is counted by itself
 //! Assumes:    quasi-identifiers and sensitive columns only; values are texts that `read::rows` accepts
 //! Departs:    groups are numbered by what they show and not by first appearance, and rows are sorted and not shuffled: an order
 //!             that depends on nothing but the content tells nothing else. The value and not the column stands in the header
@@ -22,12 +22,12 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-use super::generalized::{classes_in_order, write_field, write_row};
+use super::generalized::{BATCH, TASK, classes_in_order, write_field, write_row};
 use super::jsonl::write_number;
 use crate::data::Partition;
 use crate::data::table::{Column, Role, Table};
 use crate::error::{Error, Result};
-pub use claim::{FORM, SensitiveFile, SplitClaim};
+pub use claim::{SensitiveFile, SplitClaim, SplitTable};
 pub use counted::CountedSplit;
 pub use tables::{Count, SplitTables, Values};
 
@@ -43,10 +43,6 @@ const SUFFIX: &str = ".csv";
 
 /// No file system has shorter names.
 const LONGEST_NAME: usize = 100;
-
-/// Groups that are formatted by one thread, and those that are in memory as text at a time.
-const TASK: usize = 64;
-const BATCH: usize = 4096;
 
 /// The rows of a table in groups, in the order in which they are published.
 #[derive(Debug, Clone)]
@@ -186,7 +182,7 @@ impl<'a> Split<'a> {
 fn check_roles(table: &Table) -> Result<()> {
     if let Some(column) = table.with_role(Role::Other).next() {
         let problem = format!(
-            "the column {} is neither a quasi-identifier nor sensitive: beside either it may tell which of them belong together",
+            "the column {} is neither a quasi-identifier nor sensitive: beside either it may disclose which of them belong together",
             column.name
         );
         let hint = "declare it with --quasi, with --sensitive (it then gets a table of its own), or leave it out with \

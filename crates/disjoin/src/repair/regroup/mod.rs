@@ -29,6 +29,7 @@ use crate::attack::semantic::{Distance, Method, Options, attack_release};
 use crate::data::{Dataset, Recoding, RecordId, TermId, supports};
 use crate::error::{Error, Place, Result};
 use crate::knowledge::relatedness::Known;
+use crate::observer::Observer;
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
 use conspicuous::{Fit, Telling};
@@ -54,7 +55,7 @@ const TRIES: usize = 12;
 /// An exchange that does not make so many added members harder to tell is none.
 const LEAST_GAIN: f64 = 0.25;
 
-/// What is mended, against whom, and at what price.
+/// What is repaired, against whom, and at what price.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// What the release promises.
@@ -67,7 +68,7 @@ pub struct Asked<'a> {
     pub adversaries: &'a [&'a Distance<'a>],
     /// The attacks that must not win, and what they look at.
     pub options: &'a Options,
-    /// By how much more often than blindly an attack may be right.
+    /// The limit on the advantage of an attack over the baseline.
     pub most: f64,
     /// NCP may become so many times what it was.
     pub limit: f64,
@@ -77,7 +78,7 @@ pub struct Asked<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// No attack is better than eliminating blindly, by more than allowed.
+    /// No attack has an advantage over the baseline above the limit.
     Baseline,
     /// What would help costs more utility than allowed.
     Limit,
@@ -116,7 +117,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// By how much the best attack was right more often than blindly, by more than chance explains, before and after: 0 if none was.
+    /// The advantage of the best attack over the baseline, by more than chance explains, before and after: 0 if there was none.
     pub fn beyond_blind(&self) -> (f64, f64) {
         let best =
             |of: fn(&Fared) -> &OfMethod| self.attacks.iter().map(|fared| of(fared).beyond_blind()).fold(0.0, f64::max);
@@ -139,15 +140,15 @@ pub struct Fared {
 
 /// Regroups a release until no attack wins, nothing helps, or it would cost too much.
 ///
-/// `tell` hears what is done.
-pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regrouped> {
+pub fn regroup(asked: &Asked<'_>, observer: &dyn Observer) -> Result<Regrouped> {
     let start = State::of_release(asked)?;
     let holders = holders(asked.original);
     let set_of = utility_sets(asked);
     // Rounds ask for the same distances: contexts hardly change.
     let n_terms = asked.original.n_terms();
     let adversaries: Vec<_> = asked.adversaries.iter().map(|distance| Remembered::new(*distance, n_terms)).collect();
-    let before = attack(asked, &start)?;
+    observer.check();
+    let before = attack(asked, &start, observer)?;
     let most_ncp = ncp(asked, &start) * asked.limit;
     let (mut best, mut state, mut now) = ((start.clone(), before.clone(), 0), start.clone(), before.clone());
     let (mut rounds, mut since_best, mut exchanges) = (1, 0, 0);
@@ -158,15 +159,15 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
         if rounds == ROUNDS || since_best == PATIENCE {
             break Ended::Exhausted;
         }
-        tell(&format!("regrouping, round {rounds}"));
-        let round = Round { asked, adversaries: &adversaries, holders: &holders, set_of: &set_of, most_ncp };
+        observer.stage(&format!("regrouping, round {rounds}"));
+        let round = Round { asked, adversaries: &adversaries, holders: &holders, set_of: &set_of, most_ncp, observer };
         let (n, is_limited) = round.exchange(&mut state, &now)?;
         if n == 0 {
             break if is_limited { Ended::Limit } else { Ended::Exhausted };
         }
         exchanges += n;
         rounds += 1;
-        now = attack(asked, &state)?;
+        now = attack(asked, &state, observer)?;
         since_best += 1;
         if strongest(&now) < strongest(&best.1) {
             (best, since_best) = ((state.clone(), now.clone(), exchanges), 0);
@@ -176,7 +177,7 @@ pub fn regroup(asked: &Asked<'_>, tell: &mut dyn FnMut(&str)) -> Result<Regroupe
     let (release, line_of) = state.publish(asked)?;
     let claim = state.claim(asked, &release);
     let truth = RecodedTruth { original: asked.original, line_of: Some(&line_of) };
-    if !verify_recoded(&claim, &release, Some(truth)).holds {
+    if !verify_recoded(&claim, &release, Some(truth), observer).holds {
         return Err(Error::Internal("a regrouped release does not keep its promise"));
     }
     // One that learns may find too little to learn from, before or after.
@@ -267,9 +268,10 @@ impl State {
         RecodedClaim::new(release, &format!("{method}{REGROUPED}"), before.k, promise, before.suppression, utility)
     }
 
-    fn keeps_promise(&self, asked: &Asked<'_>) -> Result<bool> {
+    fn keeps_promise(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Result<bool> {
+        observer.check();
         let (release, _) = self.publish(asked)?;
-        Ok(verify_recoded(&self.claim(asked, &release), &release, None).holds)
+        Ok(verify_recoded(&self.claim(asked, &release), &release, None, observer).holds)
     }
 
     fn n_generalised(&self) -> u64 {
@@ -333,12 +335,20 @@ struct Attacked {
     worst: Vec<(f64, TermId)>,
 }
 
-/// By how much the best attack is right more often than blind eliminations, by more than chance explains; not above 0 if none is.
+/// The advantage of the best attack over the baseline, by more than chance explains; not above 0 if there is none.
 fn strongest(attacked: &Attacked) -> f64 {
     attacked.found.iter().flatten().map(OfMethod::beyond_blind).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn attack(asked: &Asked<'_>, state: &State) -> Result<Attacked> {
+fn attack(asked: &Asked<'_>, state: &State, observer: &dyn Observer) -> Result<Attacked> {
+    /// The stages of a round are not told, but it can be stopped.
+    struct Quiet<'a>(&'a dyn Observer);
+    impl Observer for Quiet<'_> {
+        fn is_cancelled(&self) -> bool {
+            self.0.is_cancelled()
+        }
+    }
+    observer.check();
     let (release, line_of) = state.publish(asked)?;
     let names: Vec<TermId> = release.dictionary.iter().filter_map(|text| asked.original.dictionary.get(text)).collect();
     let original = Original::new(&release, asked.original, Some(&line_of))?;
@@ -346,7 +356,7 @@ fn attack(asked: &Asked<'_>, state: &State) -> Result<Attacked> {
     let mut excess: BTreeMap<TermId, f64> = BTreeMap::new();
     for adversary in asked.adversaries {
         let distance = |a: TermId, b: TermId| adversary(names[a as usize], names[b as usize]);
-        let attacked = attack_release(&release, &distance, asked.options, &mut |_| ());
+        let attacked = attack_release(&release, &distance, asked.options, &Quiet(observer));
         // Attacks that know nothing always lose: a release must not be called mended for that.
         if attacked.tables.is_empty() && attacked.coverage.iter().any(|of| of.generalised > 0) {
             let problem = "no group can be attacked: its terms or what stands beside them are not known there";
@@ -377,6 +387,7 @@ struct Round<'a> {
     holders: &'a [Vec<RecordId>],
     set_of: &'a [Option<u32>],
     most_ncp: f64,
+    observer: &'a dyn Observer,
 }
 
 impl Round<'_> {
@@ -390,6 +401,7 @@ impl Round<'_> {
             let Some(group) = state.group_of[member as usize].filter(|group| !touched.contains(group)) else {
                 continue;
             };
+            self.observer.check();
             let ranked = self.rank(state, group, &touched, &mut fit);
             for (_, exchange) in ranked.into_iter().take(TRIES) {
                 let mut next = state.clone();
@@ -398,7 +410,7 @@ impl Round<'_> {
                     is_limited = true;
                     continue;
                 }
-                if next.keeps_promise(self.asked)? {
+                if next.keeps_promise(self.asked, self.observer)? {
                     touched.insert(group);
                     let elsewhere = exchange.joins.into_iter().chain(exchange.company);
                     touched.extend(elsewhere.filter_map(|term| state.group_of[term as usize]));
@@ -431,6 +443,7 @@ impl Round<'_> {
             let companies = sample(companies, SCREENED_COMPANIES);
             let companies = leaves.map_or(Vec::new(), |leaves| fit.likeliest(&[leaves], &companies, COMPANIES));
             for joins in joining.iter().map(|&joins| Some(joins)).chain([None]) {
+                self.observer.check();
                 let other = joins.and_then(|term| state.group_of[term as usize]);
                 let of_other = other.map_or(0.0, |other| tells(&state.groups[other as usize], fit));
                 // Where others are there already, nobody needs company.

@@ -4,13 +4,21 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{RecodedRule, Tally};
 use crate::data::TermId;
+use crate::observer::Observer;
 use crate::release::recoded::{Block, Recoded};
 
 /// More parts of constraints than this cannot be checked, and then they are not proved.
 const MAX_PARTS: u64 = 1 << 22;
 
 /// Every constraint, or every part of one, is in no record or in at least k.
-pub(super) fn check_privacy(release: &Recoded, privacy: &[Vec<String>], subsets: bool, k: u32, tally: &mut Tally) {
+pub(super) fn check_privacy(
+    release: &Recoded,
+    privacy: &[Vec<String>],
+    subsets: bool,
+    k: u32,
+    tally: &mut Tally,
+    observer: &dyn Observer,
+) {
     let mut sets: BTreeSet<(Vec<TermId>, usize)> = BTreeSet::new();
     let mut n_parts = 0_u64;
     for (constraint, number) in privacy.iter().zip(1..) {
@@ -47,6 +55,7 @@ pub(super) fn check_privacy(release: &Recoded, privacy: &[Vec<String>], subsets:
     for block in &release.blocks {
         let holders = Holders::new(block, release.dictionary.len(), &unique);
         for ((set, _), support) in unique.iter().zip(&mut supports) {
+            observer.check();
             if *support < u64::from(k) {
                 *support += holders.support(set, u64::from(k));
             }

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::observer::Observer;
 use crate::release::recoded::{Promised, Recoded, RecodedClaim, Suppression, TRANSACTIONS, read_recoded};
 
 /// How many findings a verdict tells in full.
@@ -43,7 +44,7 @@ pub struct RecodedTruth<'a> {
 pub enum RecodedRule {
     /// The claim promises something: k is at least 2, and m at least 1 or there are constraints.
     Promise,
-    /// There are as many records and blocks as the claim says.
+    /// There are as many records and blocks as the claim declares.
     Records,
     /// The groups of a block are disjoint, and each is in some record.
     Groups,
@@ -72,17 +73,19 @@ impl RecodedRule {
     pub fn meaning(self) -> &'static str {
         match self {
             RecodedRule::Promise => "The release promises something that can be checked.",
-            RecodedRule::Records => "The data hold as many records and blocks as the claim says.",
+            RecodedRule::Records => "The data hold as many records and blocks as the claim declares.",
             RecodedRule::Groups => "No term of a block is in two groups, and every group is in some record.",
-            RecodedRule::Order => "Lines stand in the order of their content: no other order could tell who is who.",
-            RecodedRule::Empty => "Where nothing was taken out, no record is empty.",
+            RecodedRule::Order => "Lines stand in the order of their content: no other order can disclose who is who.",
+            RecodedRule::Empty => "Where nothing was suppressed, no record is empty.",
             RecodedRule::Anonymity => "Whatever few items of a record are known, enough records show them.",
             RecodedRule::Constraints => {
                 "Every set of terms that is to be protected is shown by no record or by enough."
             }
             RecodedRule::Utility => "Terms stand in one group only if a utility set allows it.",
             RecodedRule::OriginalRecords => "The original has as many records as the release.",
-            RecodedRule::OriginalTerms => "The release names terms of the original only, and leaves out none unsaid.",
+            RecodedRule::OriginalTerms => {
+                "The release names terms of the original only, and suppresses none without declaring it."
+            }
             RecodedRule::CustodyMap => "The custody map sends every record to a line of the release.",
             RecodedRule::Conservation => {
                 "Every record is published as what its terms became: none invented, none lost."
@@ -118,7 +121,7 @@ pub struct RecodedVerdict {
     pub holds: bool,
     /// The method that the claim names.
     pub method: String,
-    /// The size of the crowd.
+    /// How many records cannot be told apart.
     pub k: u32,
     /// How many items the adversary may know; none if privacy constraints say which terms.
     pub m: Option<u32>,
@@ -160,20 +163,28 @@ pub fn open_recoded(folder: &Path) -> Result<(RecodedClaim, Recoded)> {
 /// Checks a release against its claim, and against the original if it is given.
 ///
 /// A release that cannot be read is an error of [`open_recoded`]; one that breaks its promise is a verdict.
-pub fn verify_recoded(claim: &RecodedClaim, release: &Recoded, truth: Option<RecodedTruth<'_>>) -> RecodedVerdict {
+pub fn verify_recoded(
+    claim: &RecodedClaim,
+    release: &Recoded,
+    truth: Option<RecodedTruth<'_>>,
+    observer: &dyn Observer,
+) -> RecodedVerdict {
+    observer.check();
     let mut tally = Tally::default();
     check_claim(claim, release, &mut tally);
     check_shape(claim, release, &mut tally);
+    observer.check();
     match &claim.promise {
-        Promised::Km { m } => check_anonymity(release, claim.k, *m, &mut tally),
+        Promised::Km { m } => check_anonymity(release, claim.k, *m, &mut tally, observer),
         Promised::Constraints { privacy, subsets, .. } => {
-            constraints::check_privacy(release, privacy, *subsets, claim.k, &mut tally);
+            constraints::check_privacy(release, privacy, *subsets, claim.k, &mut tally, observer);
         }
     }
     if let Some(utility) = &claim.utility {
         constraints::check_utility(release, utility, &mut tally);
     }
-    let against_records = truth.is_some_and(|truth| original::check_original(claim, release, truth, &mut tally));
+    let against_records =
+        truth.is_some_and(|truth| original::check_original(claim, release, truth, &mut tally, observer));
     let mut is_generalized = vec![false; release.dictionary.len()];
     let groups = release.blocks.iter().flat_map(|block| &block.groups).filter(|group| group.len() > 1);
     groups.flatten().for_each(|&term| is_generalized[term as usize] = true);
@@ -198,7 +209,9 @@ pub fn verify_recoded(claim: &RecodedClaim, release: &Recoded, truth: Option<Rec
 }
 
 fn check_claim(claim: &RecodedClaim, release: &Recoded, tally: &mut Tally) {
-    tally.check(RecodedRule::Promise, claim.k >= 2, || format!("k = {}: a crowd of one hides nobody", claim.k));
+    tally.check(RecodedRule::Promise, claim.k >= 2, || {
+        format!("k = {}: one record alone can always be told apart", claim.k)
+    });
     let is_something = match &claim.promise {
         Promised::Km { m } => *m >= 1,
         Promised::Constraints { privacy, withheld, .. } => !privacy.is_empty() || *withheld > 0,
@@ -206,10 +219,10 @@ fn check_claim(claim: &RecodedClaim, release: &Recoded, tally: &mut Tally) {
     tally.check(RecodedRule::Promise, is_something, || String::from("the claim names nothing that is protected"));
     let (records, blocks) = (release.n_records(), release.blocks.len() as u64);
     tally.check(RecodedRule::Records, records == claim.records, || {
-        format!("there are {records} records, the claim says {}", claim.records)
+        format!("there are {records} records, the claim has {}", claim.records)
     });
     tally.check(RecodedRule::Records, blocks == claim.blocks, || {
-        format!("there are {blocks} blocks, the claim says {}", claim.blocks)
+        format!("there are {blocks} blocks, the claim has {}", claim.blocks)
     });
 }
 
@@ -251,9 +264,9 @@ fn check_shape(claim: &RecodedClaim, release: &Recoded, tally: &mut Tally) {
     }
 }
 
-fn check_anonymity(release: &Recoded, k: u32, m: u32, tally: &mut Tally) {
+fn check_anonymity(release: &Recoded, k: u32, m: u32, tally: &mut Tally, observer: &dyn Observer) {
     for (block, number) in release.blocks.iter().zip(1..) {
-        let found = rare::rare_sets(&block.bag, block.groups.len(), u64::from(k), m as usize, N_FINDINGS);
+        let found = rare::rare_sets(&block.bag, block.groups.len(), u64::from(k), m as usize, N_FINDINGS, observer);
         tally.add(RecodedRule::Anonymity, found.counted, found.rare);
         for (set, support) in found.first {
             let numbers: Vec<String> = set.iter().map(|group| (group + 1).to_string()).collect();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{RecodedRule, RecodedTruth, Tally};
 use crate::data::{Dataset, RecordId, TermId};
+use crate::observer::Observer;
 use crate::release::recoded::{Block, Recoded, RecodedClaim, Suppression};
 
 /// Compares a release with its original; whether every record could be looked at.
@@ -12,6 +13,7 @@ pub(super) fn check_original(
     release: &Recoded,
     truth: RecodedTruth<'_>,
     tally: &mut Tally,
+    observer: &dyn Observer,
 ) -> bool {
     let original = truth.original;
     let (records, published) = (original.records.len() as u64, release.n_records());
@@ -27,13 +29,13 @@ pub(super) fn check_original(
         let gone = original.n_terms() - known.iter().flatten().count();
         // Of terms that were taken out of single records some may be gone altogether.
         tally.check(RecodedRule::OriginalTerms, gone == 0 || claim.suppression == Suppression::Occurrences, || {
-            format!("the release lacks terms of the original, and does not say so: {gone}")
+            format!("the release lacks terms of the original, and the claim does not declare it: {gone}")
         });
     }
     if records != published || strange > 0 {
         return false;
     }
-    let translated = Translated { original, release, known: known.into_iter().flatten().collect() };
+    let translated = Translated { original, release, known: known.into_iter().flatten().collect(), observer };
     match (truth.line_of, &release.blocks[..]) {
         (Some(line_of), _) => translated.by_map(claim, line_of, tally),
         // Without a map only a recoding of all records leaves no choice.
@@ -48,6 +50,7 @@ struct Translated<'a> {
     release: &'a Recoded,
     /// For each term of the release that of the original.
     known: Vec<TermId>,
+    observer: &'a dyn Observer,
 }
 
 impl Translated<'_> {
@@ -62,6 +65,7 @@ impl Translated<'_> {
 
     /// What a record becomes, and whether a term of it becomes nothing.
     fn recode(&self, id: RecordId, group_of: &[Option<u32>], items: &mut Vec<u32>) -> bool {
+        self.observer.check();
         items.clear();
         let record = self.original.records.record(id);
         items.extend(record.iter().filter_map(|&term| group_of[term as usize]));

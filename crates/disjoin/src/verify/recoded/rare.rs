@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use crate::observer::Observer;
 use crate::release::recoded::Bag;
 
 /// What was found.
@@ -23,12 +24,12 @@ pub(super) struct Sets {
 }
 
 /// Looks for sets of at most `m` of `n_items` items that are in some records, but in fewer than `k`.
-pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usize) -> Sets {
+pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usize, observer: &dyn Observer) -> Sets {
     if m == 0 {
         return Sets::default();
     }
     let whole: Vec<Tail> = (0..bag.len() as u32).map(|record| (record, 0)).collect();
-    let new = || Count { bag, k, shown, counts: vec![0; n_items], found: Sets::default() };
+    let new = || Count { bag, k, shown, counts: vec![0; n_items], found: Sets::default(), observer };
     let mut top = new();
     let below = top.level(&whole, &[], m > 1);
     let count = |count: &mut Count<'_>, (item, tails): (u32, Vec<Tail>)| {
@@ -55,6 +56,7 @@ struct Count<'a> {
     /// By item, all 0 between uses.
     counts: Vec<u64>,
     found: Sets,
+    observer: &'a dyn Observer,
 }
 
 impl Count<'_> {
@@ -68,6 +70,7 @@ impl Count<'_> {
 
     /// Counts the set with each item behind it; what is left of the records that have them where more must be counted.
     fn level(&mut self, tails: &[Tail], set: &[u32], goes_on: bool) -> Vec<(u32, Vec<Tail>)> {
+        self.observer.check();
         let bag = self.bag;
         let rest = |&(record, from): &Tail| &bag.items(record as usize)[from as usize..];
         let mut items: Vec<u32> = Vec::new();
@@ -117,6 +120,7 @@ impl Count<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::Unobserved;
     use rand::{RngExt, SeedableRng};
     use std::collections::BTreeSet;
 
@@ -154,7 +158,7 @@ mod tests {
                 bag.push(&same[0], same.len() as u32);
             }
             let (k, m) = (rng.random_range(1..6), rng.random_range(0..5));
-            let found = rare_sets(&bag, n_items as usize, k, m, usize::MAX);
+            let found = rare_sets(&bag, n_items as usize, k, m, usize::MAX, &Unobserved);
             let rare = by_definition(&bag, k, m);
             assert_eq!(found.rare == 0, rare.is_empty());
             assert_eq!(found.rare as usize, found.first.len());

@@ -12,6 +12,10 @@ pub(crate) const GOVERNMENT: usize = 3;
 pub(crate) const MARITAL: usize = 4;
 pub(crate) const SALARY: usize = 5;
 
+pub(crate) const QUASI: [usize; 3] = [AGE, ZIPCODE, GENDER];
+pub(crate) const SENSITIVE: [usize; 3] = [GOVERNMENT, MARITAL, SALARY];
+pub(crate) const ALL: [usize; 6] = [AGE, GENDER, ZIPCODE, GOVERNMENT, MARITAL, SALARY];
+
 /// Table II of the paper.
 pub(crate) const TABLE_II: [[&str; 6]; 10] = [
     ["30-50", "F", "13-23", "State", "Never", "<=50"],

@@ -3,8 +3,12 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod rows;
+
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::data::{Hierarchy, Partition};
+use disjoin::release::split::Split;
+use disjoin::verify::SplitBytes;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -122,6 +126,18 @@ pub(crate) fn random_partition(rng: &mut ChaCha8Rng, n_rows: usize, least: usize
     }
     partition.push(&rows);
     partition
+}
+
+/// The files of a split table, as they are written.
+pub(crate) fn bytes_of(split: &Split<'_>) -> SplitBytes {
+    let mut bytes = SplitBytes::default();
+    split.write_quasi(&mut bytes.quasi).unwrap();
+    for column in split.table().sensitive() {
+        let mut text = Vec::new();
+        split.write_sensitive(column, &mut text).unwrap();
+        bytes.sensitive.push(text);
+    }
+    bytes
 }
 
 /// The numbers below `n` in any order.

@@ -1,0 +1,374 @@
+//! Everything that a run found out, of whatever form, and what reports are made from.
+//!
+//! Told in full it belongs into custody: utility and risk were counted in the original. The public page shows only what follows
+//! from the release and its claim.
+
+use serde::{Deserialize, Serialize};
+
+use super::page::Page;
+use super::{Audience, Tried, classes, disassociated, noisy, recoded, split};
+use crate::attack::semantic::summary as semantic;
+use crate::attack::summary::Summary;
+use crate::attack::surviving::{BeliefTold, Surviving, Valued};
+use crate::attack::{BreachReport, NetworkBreach};
+use crate::inspect::Risk;
+use crate::measure::{self, NoisyReport, RecodedReport, SplitReport, TableReport};
+use crate::recipe::Recipe;
+use crate::reconstruct::Estimate;
+use crate::release::{Claim, Form, NoisyClaim, Promise, RecodedClaim, SplitClaim, TableClaim};
+use crate::repair::{self, regroup};
+use crate::verify::{NoisyVerdict, RecodedVerdict, SetsVerdict, TableVerdict, Verdict};
+
+/// What a run did and found out. Nothing in it is about one person, but for terms of findings, which no page shows.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What was asked for, with all defaults.
+    pub recipe: Recipe,
+    /// Records or rows of the original.
+    pub records: u64,
+    /// Different terms of the original, of sets.
+    pub terms: u64,
+    /// Who could be singled out in the data as it was.
+    pub before: Before,
+    /// What is promised about the release.
+    pub claim: AnyClaim,
+    /// Protection, and repairs after it.
+    pub rounds: Vec<Round>,
+    /// What the release is still good for.
+    pub utility: Utility,
+    /// Whether the promise is proved and every limit is kept.
+    pub judgement: Judgement,
+    /// Seconds that each stage took, in the order of the stages.
+    pub seconds: Vec<(String, f64)>,
+}
+
+/// A claim of any form.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum AnyClaim {
+    /// Of disassociated data.
+    Disassociated(Claim),
+    /// Of a table in equivalence classes.
+    Classes(TableClaim),
+    /// Of a split table.
+    Split(SplitClaim),
+    /// Of recoded transactions.
+    Recoded(RecodedClaim),
+    /// Of a noisy release.
+    Noisy(NoisyClaim),
+}
+
+/// Who could be singled out in the data as it was.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Before {
+    /// By few terms.
+    Sets(Risk),
+    /// By quasi-identifiers.
+    Table {
+        /// Rows that share theirs with fewer than k.
+        at_risk: u64,
+        /// All rows.
+        rows: u64,
+    },
+    /// Nothing was counted.
+    Nothing,
+}
+
+/// A release, proved and attacked.
+#[derive(Debug, Clone, Serialize)]
+pub struct Round {
+    /// What the repair before it changed; nothing for the first round, in which the data was protected.
+    pub repaired: Option<Repaired>,
+    /// Whether it keeps its promise.
+    pub proof: Proof,
+    /// What the attacks found in it.
+    pub attacked: Attacked,
+}
+
+/// What a repair did.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Repaired {
+    /// Terms were moved to term chunks.
+    Chunks(repair::Stats),
+    /// Members of groups changed places.
+    Groups(Box<regroup::Stats>),
+}
+
+/// Whether a release keeps its promise, and what was looked at.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Proof {
+    /// Of disassociated data.
+    Disassociated(Verdict),
+    /// Of a table in equivalence classes.
+    Classes {
+        /// Whether both hold.
+        holds: bool,
+        /// Its classes.
+        #[serde(flatten)]
+        table: TableVerdict,
+        /// The sets inside them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sets: Option<SetsVerdict>,
+    },
+    /// Of a split table.
+    Split(TableVerdict),
+    /// Of recoded transactions.
+    Recoded(RecodedVerdict),
+    /// Of a noisy release.
+    Noisy(NoisyVerdict),
+}
+
+impl Proof {
+    /// Whether the promise is kept, and something is promised.
+    pub fn holds(&self) -> bool {
+        match self {
+            Proof::Disassociated(verdict) => verdict.holds,
+            Proof::Classes { holds, .. } => *holds,
+            Proof::Split(verdict) => verdict.holds,
+            Proof::Recoded(verdict) => verdict.holds,
+            Proof::Noisy(verdict) => verdict.holds,
+        }
+    }
+}
+
+/// What attacks found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Attacked {
+    /// In disassociated data.
+    Disassociated {
+        /// What was found.
+        #[serde(flatten)]
+        summary: Summary,
+        /// Whom true findings are about, for custody: record, attack, cluster.
+        #[serde(skip)]
+        people: Vec<(u32, &'static str, u32)>,
+    },
+    /// In a table in equivalence classes.
+    Classes {
+        /// What somebody with background knowledge infers, if the original is at hand.
+        #[serde(flatten)]
+        inference: Option<Tried>,
+        /// Which dependencies survive, if a column is sensitive.
+        dependencies: Option<Dependencies>,
+    },
+    /// In a split table.
+    Split {
+        /// How likely values are guessed.
+        #[serde(flatten)]
+        breach: Option<BreachReport>,
+        /// How likely by somebody who knows how they go together.
+        network: Option<NetworkBreach>,
+        /// What the release promises of it.
+        #[serde(skip)]
+        promised: Option<f64>,
+        /// Whether that somebody learned from other people.
+        #[serde(skip)]
+        is_outside: bool,
+        /// Which dependencies survive.
+        dependencies: Option<Dependencies>,
+    },
+    /// In recoded transactions.
+    Recoded {
+        /// What was found.
+        #[serde(flatten)]
+        summary: semantic::Summary,
+        /// The surest eliminations in words, if terms are to be shown.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        surest: Vec<String>,
+    },
+    /// Nothing was tried.
+    Nothing,
+}
+
+impl Attacked {
+    /// Dependencies that survive, if they were looked for.
+    pub fn dependencies(&self) -> Option<&Dependencies> {
+        match self {
+            Attacked::Classes { dependencies, .. } | Attacked::Split { dependencies, .. } => dependencies.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Dependencies that survive in a release, and what follows for a person.
+#[derive(Debug, Clone, Serialize)]
+pub struct Dependencies {
+    /// What was found.
+    #[serde(flatten)]
+    pub found: Surviving,
+    /// If a person was named: what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<Believed>,
+}
+
+/// A person of whom something is known, and what follows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Believed {
+    /// By which values.
+    pub target: Vec<Valued>,
+    /// What else is known.
+    pub known: Vec<Valued>,
+    /// What follows.
+    pub beliefs: Vec<BeliefTold>,
+}
+
+/// What a release is still good for.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Utility {
+    /// Of disassociated data.
+    Disassociated(measure::Report),
+    /// Of a table in equivalence classes.
+    Classes(TableReport),
+    /// Of a split table.
+    Split(SplitReport),
+    /// Of recoded transactions.
+    Recoded(RecodedReport),
+    /// Of a noisy release.
+    Noisy(NoisyReport),
+}
+
+impl Utility {
+    /// The loss by which releases of the same form are compared.
+    pub fn loss(&self) -> f64 {
+        match self {
+            Utility::Disassociated(report) => {
+                let errors: Vec<f64> = report.relative_error.iter().filter_map(|window| window.re_e.mean).collect();
+                errors.iter().sum::<f64>() / errors.len().max(1) as f64
+            }
+            Utility::Classes(report) => report.gcp_all,
+            Utility::Split(report) => report.joint.mean,
+            Utility::Recoded(report) => report.ncp_all,
+            Utility::Noisy(report) => report.missed,
+        }
+    }
+}
+
+/// Whether a promise and its limits hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judgement {
+    /// Whether the promise is kept, if that was looked at.
+    pub proved: Option<bool>,
+    /// What was found, and what is allowed.
+    pub limits: Vec<Limit>,
+    /// Whether everything holds that was looked at.
+    pub holds: bool,
+}
+
+/// Something that was found, and its limit if there is one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Limit {
+    /// The key of the recipe, as `limits.certain_disclosures`.
+    pub key: String,
+    /// What it is about, in plain words.
+    pub meaning: String,
+    /// The highest value allowed; none if it is not limited.
+    pub limit: Option<f64>,
+    /// The value.
+    pub value: f64,
+    /// Whether it is kept.
+    pub holds: bool,
+}
+
+impl Run {
+    /// The form of the release.
+    pub fn form(&self) -> Form {
+        self.recipe.form()
+    }
+
+    /// The last round: the release as it is.
+    pub fn last(&self) -> Option<&Round> {
+        self.rounds.last()
+    }
+
+    /// Which reading is promised, of disassociated data.
+    pub fn promise(&self) -> Option<Promise> {
+        if let AnyClaim::Disassociated(claim) = &self.claim { Some(claim.promise) } else { None }
+    }
+
+    /// The report for an audience.
+    pub fn page(&self, audience: Audience) -> Page {
+        let page = match self.form() {
+            Form::Disassociated => disassociated::Story::of(self).map(|story| disassociated::page(&story, audience)),
+            Form::Classes => classes::Story::of(self).map(|story| classes::page(&story, audience)),
+            Form::Split => split::Story::of(self).map(|story| split::page(&story, audience)),
+            Form::Recoded => recoded::Story::of(self).map(|story| recoded::page(&story, audience)),
+            Form::Noisy => noisy::Story::of(self).map(|story| noisy::page(&story, audience)),
+        };
+        // The parts of a run are always of one form.
+        page.unwrap_or_default()
+    }
+
+    /// The report inside, for programs.
+    pub fn json(&self) -> serde_json::Value {
+        let told = match self.form() {
+            Form::Disassociated => disassociated::Story::of(self).map(|story| super::json::json(&story)),
+            Form::Classes => classes::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
+            Form::Split => split::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
+            Form::Recoded => recoded::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
+            Form::Noisy => noisy::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
+        };
+        told.unwrap_or_default()
+    }
+}
+
+/// What is known of an itemset.
+#[derive(Debug, Clone, Serialize)]
+pub struct Known {
+    /// Its terms.
+    pub terms: Vec<String>,
+    /// How many people have all of them.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// How many of the terms are not in the release.
+    pub unknown_terms: usize,
+}
+
+/// What the algorithm did, as custody.json has it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Happened {
+    /// Clusters.
+    pub clusters: u64,
+    /// Clusters that were too small and were merged with others.
+    pub small_clusters_merged: u64,
+    /// Terms that were moved to term chunks so that no record of the cluster need be empty.
+    pub terms_moved_by_lemma_2: u64,
+    /// Terms that were moved to term chunks so that the cut discloses nothing.
+    #[serde(default)]
+    pub terms_set_aside: u64,
+    /// How often two clusters came to share chunks.
+    pub joins: u64,
+    /// How often they could not.
+    pub joins_refused_for_promise: u64,
+}
+
+/// What came out of one recipe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SweepRow {
+    /// Tells the recipe and the data from all others.
+    pub id: String,
+    /// How many records or people cannot be told apart.
+    pub k: u32,
+    /// How many terms of background knowledge an adversary has; none for tables without sets.
+    pub m: Option<u32>,
+    /// How large clusters may become, of disassociation.
+    pub max_cluster: Option<u32>,
+    /// What is promised in the end, of disassociation: a repair may promise more than was asked for.
+    pub promise: Option<Promise>,
+    /// Whether the promise is proved and all limits are kept.
+    pub holds: bool,
+    /// The keys of limits that are not kept.
+    pub broken: Vec<String>,
+    /// Rounds of repair.
+    pub repairs: u32,
+    /// What attacks and measures found, by the names of their limits.
+    pub found: Vec<(String, f64)>,
+    /// The loss by which rows are compared.
+    pub loss: f64,
+    /// Seconds of work.
+    pub seconds: f64,
+}

@@ -322,8 +322,8 @@ RUNS = [
     ("split-groups-by-mdav", f"protect {SPLIT} -k 6 --method break-merge --groups-by mdav"),
     ("split-as-is", f"protect {CENSUS} -k 5 --method break-merge --as-is --l-diversity 2"),
     ("split-anatomy", "protect people.csv --quasi age,sex,region,education --sensitive disease --identifier occupation,marital --numeric age "
-                      "-k 5 --method anatomy --l-diversity 4 --seed 1"),
-    ("split-anatomy-breach", f"protect {SPLIT} -k 5 --method anatomy --l-diversity 2 --knowledge-breach 0.5 --seed 2"),
+                      "-k 5 --method anatomy --l-diversity 4 --seed 1 --demonstration"),
+    ("split-anatomy-breach", f"protect {SPLIT} -k 5 --method anatomy --l-diversity 2 --knowledge-breach 0.5 --seed 2 --demonstration"),
     # Recoded sets.
     ("recoded-apriori", "protect hospital.dat --method apriori --hierarchy icd.csv -k 5 -m 1"),
     ("recoded-apriori-m2", "protect quest.dat --method apriori --fanout 10 -k 5 -m 2"),
@@ -401,7 +401,7 @@ REAL_RUNS = [
     ("real-adult-hiding", f"protect {ADULT} --numeric age -k 5 --method association-hiding --hierarchy occupation=real/adult/adult_hierarchy_occupation.csv"),
     ("real-adult-break-merge", "protect real/adult/adult.csv --separator ; --quasi sex,age,race,education,native-country "
                                "--sensitive marital-status,workclass,occupation,salary-class --numeric age -k 5 --l-diversity 2 --method break-merge"),
-    ("real-adult-anatomy", f"protect {ADULT.replace('--other', '--identifier')} --numeric age -k 5 --method anatomy --l-diversity 4 --seed 1"),
+    ("real-adult-anatomy", f"protect {ADULT.replace('--other', '--identifier')} --numeric age -k 5 --method anatomy --l-diversity 4 --seed 1 --demonstration"),
     ("real-recoded-apriori", "protect real/groceries.csv --method apriori --fanout 5 -k 5 -m 2"),
     ("real-recoded-lra", "protect real/bms-webview-1.dat --method lra --fanout 10 -k 5 -m 2"),
     ("real-recoded-coat", "protect real/bms-webview-1.dat --method coat --privacy webview-privacy.txt -k 25"),

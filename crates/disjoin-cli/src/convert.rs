@@ -19,6 +19,9 @@ use crate::talk::{Talk, count};
 /// A file is read as data and written in the format that TO's extension or --to names: basket (.dat, .txt, .basket), spmf,
 /// csv, long, jsonl, parquet. A folder is a release: disassociated data go from jsonl to parquet or back, and their custody is
 /// copied along. Recoded transactions become a file of data, in which a group is a term of its own: "asthma|gout".
+///
+/// csv and long are safe to open in a spreadsheet: a term that it would take for a formula (it begins with = + - @, and is not a plain
+/// number) is written with a quote before it, '=1+1. Read again it has the quote; --keep-formulas writes all terms as they are.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,6 +32,9 @@ pub(crate) struct Args {
     /// The format to write, where TO's name does not show it
     #[arg(long = "to", value_name = "FORMAT", value_parser = choice::<Format>(), id = "to_format")]
     to_format: Option<Format>,
+    /// Write terms as they are to csv and long, even if a spreadsheet would take them for formulas
+    #[arg(long)]
+    keep_formulas: bool,
     /// Replace TO if it exists
     #[arg(long)]
     force: bool,
@@ -51,12 +57,12 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         return Err(Error::recipe("--json", problem, "name a file for the data"));
     }
     // Cheap, and writing asks again.
-    if !args.force && !is_stdout && args.to.is_file() {
-        return Err(exists(&args.to));
+    if !is_stdout && !args.to.is_dir() {
+        disjoin::publish::check_file(&args.to, args.force)?;
     }
     let options = args.input.options();
     match run::convert(&args.from, &args.to, args.to_format, args.force, &options, SOURCES, talk)? {
-        Converted::Data { data, input, empty } => write(args, &data, &input, empty, talk),
+        Converted::Data { data, input, empty } => write(args, data, &input, empty, talk),
         Converted::Package { file, records } => {
             talk.note(&format!("wrote {}", file.display()));
             if talk.is_json() {
@@ -67,14 +73,21 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
 }
 
-fn write(args: &Args, data: &Dataset, input: &serde_json::Value, empty: u64, talk: &Talk) -> Result<Outcome> {
+fn write(args: &Args, data: Dataset, input: &serde_json::Value, empty: u64, talk: &Talk) -> Result<Outcome> {
     let Some(format) = args.to_format.or_else(|| format_of(&args.to)) else {
         let problem = "the name of the new file does not say its format";
         return Err(Error::recipe("to_format", problem, "name one of basket, spmf, long, csv, jsonl, parquet"));
     };
-    write_to(Some(&args.to), args.force, |out| read::write(data, format, &args.to, out))?;
+    let (data, quoted) = if args.keep_formulas { (data, 0) } else { run::spreadsheet_safe(data, format) };
+    write_to(Some(&args.to), args.force, |out| read::write(&data, format, &args.to, out))?;
     let records = data.records.len() as u64;
     talk.note(&format!("wrote {} as {format}", count(records, "record", "records")));
+    if quoted > 0 {
+        let terms = count(quoted, "term begins", "terms begin");
+        talk.warn(&format!(
+            "{terms} like a formula and got a quote before it; --keep-formulas writes terms as they are"
+        ));
+    }
     if empty > 0 {
         let left_out = count(empty, "empty record was", "empty records were");
         talk.warn(&format!("{left_out} left out: a file of data has none"));
@@ -82,7 +95,7 @@ fn write(args: &Args, data: &Dataset, input: &serde_json::Value, empty: u64, tal
     if talk.is_json() {
         let file = args.to.to_string_lossy();
         talk.print_json(
-            &json!({ "file": file, "format": format, "input": input, "records": records, "empty": empty }),
+            &json!({ "file": file, "format": format, "input": input, "records": records, "empty": empty, "quoted": quoted }),
         )?;
     }
     Ok(Outcome::Holds)

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::corpus_pairs::{distances, looked_up, read_pairs};
+use crate::flags::input::name_of;
 use crate::flags::words::recognise;
 use crate::sink::write_to;
 use crate::talk::{Talk, count, number};
@@ -107,7 +108,7 @@ fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
     let mut builder = Builder::default();
     let mut sources = Vec::new();
     for path in &args.sources {
-        talk.step(&format!("reading {}", path.display()));
+        talk.step(&format!("reading {}", name_of(path)));
         let n = documents(path, args.column.as_deref(), &mut |document| builder.add(document))?;
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());

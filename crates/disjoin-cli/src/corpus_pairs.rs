@@ -7,6 +7,7 @@ use disjoin::knowledge::relatedness::corpus::Meaning;
 use disjoin::knowledge::relatedness::cosine::between_units;
 use disjoin::knowledge::relatedness::vectors::Kind;
 use disjoin::knowledge::relatedness::{Known, between};
+use disjoin::memory::{Memory, read_file};
 use disjoin::run::meaning::Words;
 use disjoin::{Error, Place, Result};
 use serde_json::json;
@@ -78,8 +79,9 @@ pub(crate) fn looked_up(words: &Words, item: &str) -> Result<serde_json::Value> 
 
 /// Two items a line and perhaps a number; a first line whose third field is not a number is a header.
 pub(crate) fn read_pairs(file: &Path) -> Result<Vec<(String, String, f64)>> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, "read", e))?;
     let name = file.display().to_string();
+    let text = String::from_utf8(read_file(file, "read", Memory::default())?)
+        .map_err(|_| Error::input(Place::file(&name), "is not valid UTF-8"))?;
     let mut pairs = Vec::new();
     for (at, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() || line.starts_with('#') {

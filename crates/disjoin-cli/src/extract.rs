@@ -9,6 +9,7 @@ use disjoin::{Error, Place, Result};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::flags::input::name_of;
 use crate::sink::{format_of, write_to};
 use crate::talk::{Talk, count, number};
 
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if !args.force && args.out.exists() {
         return Err(crate::convert::exists(&args.out));
     }
-    talk.step(&format!("reading {}", args.input.display()));
+    talk.step(&format!("reading {}", name_of(&args.input)));
     let (data, empty) = match &args.person {
         Some(person) => of_queries(&args.input, person, args.column.as_deref().unwrap_or_default())?,
         None => {

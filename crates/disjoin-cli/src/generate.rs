@@ -77,6 +77,9 @@ pub(crate) struct QuestArgs {
     /// The file to write, packed if it ends in .gz or .zst [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
 }
 
 const QUEST_EXAMPLES: &str = "\
@@ -113,6 +116,9 @@ pub(crate) struct HospitalArgs {
     /// The file to write, packed if it ends in .gz or .zst [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
 }
 
 const HOSPITAL_EXAMPLES: &str = "\
@@ -146,6 +152,9 @@ pub(crate) struct PeopleArgs {
     /// The file to write, packed if it ends in .gz or .zst [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
 }
 
 const PEOPLE_EXAMPLES: &str = "\
@@ -206,7 +215,7 @@ impl QuestArgs {
         let params = self.params();
         let path = self.out.as_deref().unwrap_or(Path::new("-"));
         if self.format == Format::Basket {
-            write_to(self.out.as_deref(), true, |out| {
+            write_to(self.out.as_deref(), self.force, |out| {
                 let mut text = Vec::new();
                 quest_blocks(&params, |block| {
                     text.clear();
@@ -216,7 +225,7 @@ impl QuestArgs {
             })?;
         } else {
             let data = quest(&params)?;
-            write_to(self.out.as_deref(), true, |out| read::write(&data, self.format, path, out))?;
+            write_to(self.out.as_deref(), self.force, |out| read::write(&data, self.format, path, out))?;
         }
         Ok(params.records)
     }
@@ -240,10 +249,12 @@ impl HospitalArgs {
     fn write(&self) -> Result<u64> {
         let register = hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed })?;
         if let Some(path) = &self.hierarchy {
-            write_to(Some(path), true, |out| hospital::write_hierarchy(out).map_err(|e| Error::io(path, "write", e)))?;
+            write_to(Some(path), self.force, |out| {
+                hospital::write_hierarchy(out).map_err(|e| Error::io(path, "write", e))
+            })?;
         }
         let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), true, |out| match self.format {
+        write_to(self.out.as_deref(), self.force, |out| match self.format {
             Some(format) => read::write(&register.dataset(), format, path, out),
             None => register.write_csv(out).map_err(|e| Error::io(path, "write", e)),
         })?;
@@ -255,10 +266,12 @@ impl PeopleArgs {
     fn write(&self) -> Result<u64> {
         let params = People { rows: self.rows, quasi: self.quasi, strength: self.strength, seed: self.seed };
         if let Some(path) = &self.hierarchy {
-            write_to(Some(path), true, |out| write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e)))?;
+            write_to(Some(path), self.force, |out| {
+                write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e))
+            })?;
         }
         let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), true, |out| {
+        write_to(self.out.as_deref(), self.force, |out| {
             people_csv(&params, |text| out.write_all(text).map_err(|e| Error::io(path, "write", e)))
         })?;
         Ok(params.rows)

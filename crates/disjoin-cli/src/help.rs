@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::{Command, CommandFactory};
 use disjoin::inspect::{Role, columns};
+use disjoin::memory::{Memory, read_file};
 use disjoin::read::Options;
 
 /// Headings that are always shown, and those of each topic.
@@ -39,7 +40,7 @@ pub(crate) fn of_protect(arguments: &[String]) -> Option<String> {
 
 /// What a file needs: a table whose columns are no lists needs roles.
 fn topic_of(file: &str) -> &'static str {
-    let bytes = std::fs::read(file).unwrap_or_default();
+    let bytes = read_file(Path::new(file), "read", Memory::default()).unwrap_or_default();
     let found = columns(file, &bytes, &Options::default());
     let has_list = found.iter().any(|column| column.seems == Role::SetValued);
     if found.len() > 1 && !has_list { "tables" } else { "sets" }

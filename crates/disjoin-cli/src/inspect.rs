@@ -21,6 +21,8 @@ use crate::talk::Talk;
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The data: a file ("-" is standard input), or the URL of a table in a database
+    ///
+    /// postgres://user@host/database?table=NAME or sqlite:FILE?table=NAME. Set PGPASSWORD or use ~/.pgpass for the password; sslmode=verify-full checks the server.
     file: PathBuf,
     #[command(flatten)]
     km: Km,

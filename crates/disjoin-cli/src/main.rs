@@ -30,10 +30,13 @@ mod sweep;
 mod talk;
 mod verify;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use disjoin::{Error, Result};
+use disjoin::location::has_password;
+use disjoin::release::parquet::is_guarded;
+use disjoin::{Error, Memory, Result};
 
 use talk::Talk;
 
@@ -117,16 +120,26 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // What is not Unicode is no word that help looks for.
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(help) = help::of_protect(&arguments) {
-        return match Talk::new(false, false).print(&help) {
+        return match Talk::new(false, false, Memory::default()).print(&help) {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::from(2),
         };
     }
-    let cli = Cli::parse();
-    let talk = Talk::new(cli.common.quiet, cli.common.json);
-    match dispatch(cli, &talk) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            Talk::usage(&error);
+            return ExitCode::from(2);
+        }
+        // Help and the version.
+        Err(error) => error.exit(),
+    };
+    let talk = Talk::new(cli.common.quiet, cli.common.json, cli.common.memory.unwrap_or_default());
+    warn_of_passwords(&arguments, &talk);
+    match undisturbed(|| dispatch(cli, &talk)) {
         Ok(Outcome::Holds) => ExitCode::SUCCESS,
         Ok(Outcome::Broken) => ExitCode::from(1),
         // Whoever read our output has seen enough, as in `disjoin generate quest | head`.
@@ -141,6 +154,32 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What stands in a command is seen by everybody who lists the processes, and kept in the shell's history.
+fn warn_of_passwords(arguments: &[String], talk: &Talk) {
+    let values = arguments.iter().map(|argument| match argument.split_once('=') {
+        Some((flag, value)) if flag.starts_with('-') => value,
+        _ => argument,
+    });
+    if values.into_iter().any(has_password) {
+        talk.warn(
+            "a password in a command can be read in the list of processes; set PGPASSWORD or use ~/.pgpass instead",
+        );
+    }
+}
+
+/// Does work in which damaged files must not show as panics of what reads them. A panic that nobody expected is a defect: it ends the
+/// work with an error that says where it is.
+fn undisturbed(work: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
+    std::panic::set_hook(Box::new(|panic| {
+        if !is_guarded() {
+            let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
+            let _ = writeln!(std::io::stderr(), "error: stopped by a defect{}", place.unwrap_or_default());
+        }
+    }));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    done.unwrap_or(Err(Error::Internal("the work did not come to its end")))
 }
 
 fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disjoin::data::{Dataset, Hierarchy, TermId};
+use disjoin::memory::{Memory, read_file};
 use disjoin::protect::recoding::utility::{ALIKE, alike, inconspicuous};
 use disjoin::read::policy::default;
 use disjoin::read::policy::{
@@ -234,7 +235,7 @@ impl HierarchyArgs {
 fn terms(written: &str, data: &Dataset) -> Result<Vec<TermId>> {
     let path = Path::new(written);
     if path.is_file() {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the terms", e))?;
+        let bytes = read_file(path, "read the terms", Memory::default())?;
         let text = String::from_utf8(bytes).map_err(|_| {
             Error::input(Place::file(written), "is not valid UTF-8").with_hint("convert the file to UTF-8")
         })?;

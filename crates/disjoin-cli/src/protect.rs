@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disjoin::memory::{Memory, read_file};
 use disjoin::recipe::written::Written;
 use disjoin::recipe::{Method, resolve};
 use disjoin::run::{self, Input as Data};
@@ -86,7 +87,8 @@ Flags of other methods: --help tables, --help recoding, --help noise, --help all
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let recipe = resolve(&args.written()?, Path::new(""))?;
-    let answer = run::protect(&recipe, Data::Named(SOURCES), talk)?;
+    let answer = run::protect(&recipe, Data::Named(SOURCES), talk)
+        .map_err(|error| in_file(error, args.sensitive.as_deref().map(Path::new)))?;
     talk.end_steps();
     warn_of_input(&answer.json["input"], talk);
     talk.remark(&answer);
@@ -113,7 +115,12 @@ impl Args {
             written.protect.fanout = None;
         }
         match self.columns.is_table() {
-            true => self.columns.write(&mut written, self.sensitive.as_deref(), self.l_diversity)?,
+            true => {
+                self.columns.write(&mut written, self.sensitive.as_deref(), self.l_diversity)?;
+                if let Some(table) = &mut written.table {
+                    table.demonstration = self.noise.demonstration.then_some(true);
+                }
+            }
             false => {
                 written.protect.hierarchy = self.columns.hierarchy_of_terms()?;
                 written.protect.sensitive = self.sensitive.as_deref().map(terms).transpose()?;
@@ -131,14 +138,37 @@ impl Args {
 /// Sensitive terms: a file with one a line, or a list with commas.
 fn terms(written: &str) -> Result<Vec<String>> {
     let path = Path::new(written);
-    let list: Vec<String> = if path.is_file() {
-        let text = std::fs::read(path).map_err(|e| Error::io(path, "read the sensitive terms", e))?;
-        let text = String::from_utf8(text).map_err(|_| {
-            Error::input(Place::file(written), "is not valid UTF-8").with_hint("convert the file to UTF-8")
-        })?;
-        text.strip_prefix('\u{feff}').unwrap_or(&text).lines().map(|line| line.trim().to_owned()).collect()
-    } else {
-        written.split(',').map(|term| term.trim().to_owned()).collect()
+    let list: Vec<String> = match path.is_file() {
+        true => lines(path)?.into_iter().map(|(_, term)| term).collect(),
+        false => written.split(',').map(|term| term.trim().to_owned()).collect(),
     };
     Ok(list.into_iter().filter(|term| !term.is_empty()).collect())
+}
+
+/// The terms of a file, each with its line.
+fn lines(path: &Path) -> Result<Vec<(u64, String)>> {
+    let text = read_file(path, "read the sensitive terms", Memory::default())?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Error::input(Place::file(path.display().to_string()), "is not valid UTF-8")
+            .with_hint("convert the file to UTF-8")
+    })?;
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines().map(|line| line.trim().to_owned());
+    Ok((1..).zip(lines).filter(|(_, term)| !term.is_empty()).collect())
+}
+
+/// An error about an entry of the list of sensitive terms names the line of the file that it stands in.
+fn in_file(error: Error, file: Option<&Path>) -> Error {
+    let Error::Recipe { key, problem, hint } = &error else { return error };
+    let entry = problem.strip_prefix("entry ").filter(|_| key == "protect.sensitive").and_then(|rest| {
+        let (entry, rest) = rest.split_once(" of the list ")?;
+        Some((entry.parse::<usize>().ok()?, rest))
+    });
+    let (Some((entry, rest)), Some(file)) = (entry, file.filter(|file| file.is_file())) else { return error };
+    match lines(file).ok().and_then(|lines| lines.get(entry.checked_sub(1)?).map(|(line, _)| *line)) {
+        Some(line) => {
+            let place = Place::line(file.display().to_string(), line);
+            Error::input(place, format!("the term {rest}")).with_hint(hint.clone().unwrap_or_default())
+        }
+        None => error,
+    }
 }

@@ -4,15 +4,14 @@ use std::io::{BufRead, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use disjoin::location::scheme;
 use disjoin::protect::disassociation::Params;
-use disjoin::read::scheme;
 use disjoin::recipe::resolve::default;
 use disjoin::recipe::{Answers, template, written};
 use disjoin::{Error, Place, Result};
 
 use crate::Outcome;
 use crate::flags::Km;
-use crate::flags::input::SOURCES;
 use crate::run::{read, recipe_file};
 use crate::sink::write_to;
 use crate::talk::Talk;
@@ -172,12 +171,10 @@ fn ask(question: &str, default: &str) -> Result<String> {
 fn check(args: &Check, talk: &Talk) -> Result<Outcome> {
     let file = recipe_file(args.recipe.as_deref());
     let mut recipe = read(file, talk)?;
-    let location = recipe.input.file.to_string_lossy().into_owned();
+    let location = recipe.input.file.to_string_lossy();
     if scheme(&location).is_none() && !recipe.input.file.exists() {
-        talk.warn(&format!("{}: there is no such file yet", SOURCES.shown(&location)));
+        talk.warn(&format!("{location}: there is no such file yet"));
     }
-    // A password that somebody wrote into a URL is not repeated.
-    recipe.input.file = SOURCES.shown(&location).into();
     // How many is enough: the list says what somebody wants to hide.
     let n_sensitive = std::mem::take(&mut recipe.protect.sensitive).len();
     if talk.is_json() {

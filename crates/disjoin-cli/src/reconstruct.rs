@@ -74,7 +74,13 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
             talk.end_steps();
         }
         Target::Files { folder, files } => {
-            all_or_none(folder, &files, |files| draw(&mut |drawn| write(drawn, &files[drawn.nth as usize])))?;
+            all_or_none(folder, &files, |done| {
+                draw(&mut |drawn| {
+                    write(drawn, &files[drawn.nth as usize])?;
+                    done.push(drawn.nth as usize);
+                    Ok(())
+                })
+            })?;
             let datasets = count(files.len() as u64, "dataset", "datasets");
             let all = count(records, "record", "records");
             talk.note(&format!("wrote {datasets} of {all} to {}", folder.display()));
@@ -147,18 +153,19 @@ fn extension(format: Format) -> &'static str {
     }
 }
 
-/// Writes all files, or, where none stood before, none.
-fn all_or_none(folder: &Path, files: &[PathBuf], write: impl FnOnce(&[PathBuf]) -> Result<()>) -> Result<()> {
+/// Writes all files, or, where none stood before, none. `write` notes which it has written: nothing else is removed.
+fn all_or_none(folder: &Path, files: &[PathBuf], write: impl FnOnce(&mut Vec<usize>) -> Result<()>) -> Result<()> {
     let is_new = match fs::create_dir(folder) {
         Ok(()) => true,
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
         Err(e) => return Err(Error::io(folder, "make the folder", e)),
     };
-    let new: Vec<&PathBuf> = files.iter().filter(|file| fs::symlink_metadata(file).is_err()).collect();
-    let written = write(files);
+    let stood: Vec<bool> = files.iter().map(|file| fs::symlink_metadata(file).is_ok()).collect();
+    let mut done = Vec::new();
+    let written = write(&mut done);
     if written.is_err() {
         // The error is already one; what cannot be removed stays.
-        new.iter().for_each(|file| drop(fs::remove_file(file)));
+        done.iter().filter(|&&at| !stood[at]).for_each(|&at| drop(fs::remove_file(&files[at])));
         if is_new {
             let _ = fs::remove_dir(folder);
         }

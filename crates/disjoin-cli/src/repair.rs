@@ -22,8 +22,8 @@ use crate::talk::Talk;
 /// the baseline, or nothing helps any more: exit code 1 then. The promise is proved after every exchange. Of several sources of what
 /// words mean each is an adversary's, and none shall win.
 ///
-/// Writes a package like that of disjoin protect: OUT/release, and OUT/custody if RELEASE has one. It is written only if its
-/// promise was proved. Those who have the old release still have what it disclosed: withdraw it, or repair it before it leaves.
+/// Writes a package like that of disjoin protect: OUT/release and OUT/custody, which holds nothing but a list of the files that were
+/// written if RELEASE has no custody. It is written only if its promise was proved. Those who have the old release still have what it disclosed: withdraw it, or repair it before it leaves.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use disjoin::publish::{Readers, write_file};
 use disjoin::read::Format;
 use disjoin::{Error, Result};
 
@@ -22,7 +23,7 @@ pub(crate) fn write_to<T>(
             out.flush().map_err(|e| Error::io(Path::new("-"), "write", e))?;
             Ok(filled)
         }
-        Some(path) => disjoin::publish::write_file(path, overwrite, |file| packed(path, file, fill)),
+        Some(path) => write_file(path, overwrite, Readers::Usual, |file| packed(path, file, fill)),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use disjoin::run::Answer;
-use disjoin::{Error, Observer, Result};
+use disjoin::{Error, Memory, Observer, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ use crate::Outcome;
 pub(crate) struct Talk {
     quiet: bool,
     json: bool,
+    memory: Memory,
     /// Lives while a stage is under way, and on a terminal only.
     bar: Mutex<Option<ProgressBar>>,
     cancelled: Arc<AtomicBool>,
@@ -33,9 +34,13 @@ impl Observer for Talk {
         self.with_bar(|bar| {
             bar.reset();
             bar.set_length(0);
-            bar.set_message(stage.to_owned());
+            bar.set_message(visible(stage));
             set_style(bar, "{spinner} {msg} ({elapsed})");
         });
+    }
+
+    fn warn(&self, warning: &str) {
+        Talk::warn(self, warning);
     }
 
     fn progress(&self, fraction: f64) {
@@ -55,6 +60,10 @@ impl Observer for Talk {
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+
+    fn memory(&self) -> Memory {
+        self.memory
+    }
 }
 
 fn set_style(bar: &ProgressBar, template: &str) {
@@ -65,7 +74,7 @@ fn set_style(bar: &ProgressBar, template: &str) {
 
 impl Talk {
     /// Listens for Ctrl-C: the first ends the work where it is and leaves nothing behind, the second ends the program.
-    pub(crate) fn new(quiet: bool, json: bool) -> Self {
+    pub(crate) fn new(quiet: bool, json: bool, memory: Memory) -> Self {
         let cancelled = Arc::new(AtomicBool::new(false));
         let heard = cancelled.clone();
         // Where signals cannot be heard, the system ends the program: what it leaves is removed by the next run.
@@ -74,7 +83,7 @@ impl Talk {
                 std::process::exit(130);
             }
         });
-        Talk { quiet, json, bar: Mutex::new(None), cancelled }
+        Talk { quiet, json, memory, bar: Mutex::new(None), cancelled }
     }
 
     fn with_bar(&self, change: impl FnOnce(&ProgressBar)) {
@@ -85,6 +94,11 @@ impl Talk {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         }));
+    }
+
+    /// What is wrong with the command line, in the words of its parser: these may repeat what was written there.
+    pub(crate) fn usage(error: &clap::Error) {
+        let _ = write!(io::stderr(), "{}", visible_lines(&error.render().to_string()));
     }
 
     /// Whether results go out as JSON.
@@ -157,7 +171,7 @@ impl Talk {
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         self.end_steps();
         let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(visible_lines(text).as_bytes()).and_then(|()| out.flush()) {
             // The reader has gone; what the verb found out still decides the exit code.
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             done => done.map_err(|e| Error::io(Path::new("-"), "write the result", e)),
@@ -167,13 +181,13 @@ impl Talk {
     /// A result for machines, to stdout.
     pub(crate) fn print_json(&self, result: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(result).map_err(|_| Error::Internal("a result is always JSON"))?;
-        self.print(&(text + "\n"))
+        self.print(&(visible_json(&text) + "\n"))
     }
 }
 
-/// A closed stderr is no reason to stop, and there is nobody to tell.
+/// One line, in which nothing misleads a terminal. A closed stderr is no reason to stop, and there is nobody to tell.
 fn to_stderr(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
 /// What can be done about the commonest refusals of the system.
@@ -191,3 +205,4 @@ fn hint_for(error: &Error) -> Option<&'static str> {
 }
 
 pub(crate) use disjoin::report::{count, number};
+use disjoin::report::{visible, visible_json, visible_lines};

@@ -1,17 +1,13 @@
-//! What a URL asks for, and how to speak of it without passwords.
+//! What a URL asks for.
 //!
-//! After `?` stands `table=NAME`, `table=SCHEMA.NAME` or `query=SELECT ...`, and what the server's driver takes. A query is the
+//! After `?` stands `table=NAME`, `table=SCHEMA.NAME` or `query=SELECT ...`, and what the database takes besides. A query is the
 //! last part of a URL. `%` is written `%25`, as in all URLs; a dot inside a name `%2E`.
 //!
-//! Promises:   of what stands after `?`, only names of tables and the places of servers are shown: neither passwords nor
-//!             queries, which may have values in them. A password may have `@` and `?` in it, although it should not
+//! Promises:   errors speak of the URL as `disjoin::location` shows it: without passwords and queries
 //! Checked by: tests in this file
 
-use disjoin::read::scheme;
+use disjoin::location::{Url, decode, shown};
 use disjoin::{Error, Place, Result};
-
-/// What may be shown of the parameters of a URL.
-const SHOWN: [&str; 8] = ["table", "host", "hostaddr", "port", "user", "dbname", "sslmode", "connect_timeout"];
 
 /// The databases that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +20,12 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) kind: Kind,
-    /// What the driver is told: a path, or a URL without what is ours.
+    /// The path of a file, or a URL without its parameters.
     pub(crate) address: String,
+    /// What else is asked of a server: keywords and values.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// How many steps a query of a file may take, if not the usual.
+    pub(crate) steps: Option<u64>,
     /// What reads the table; none if no table is named.
     pub(crate) query: Option<String>,
     /// Whether somebody wrote the name of a file, and no URL.
@@ -36,50 +36,72 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     pub(crate) fn parse(url: &str) -> Result<Wanted> {
-        let shown = shown(url);
-        let refuse = |problem: &str, hint: &str| Err(Error::input(Place::file(&shown), problem).with_hint(hint));
-        let kind = match scheme(url) {
-            Some("sqlite") => Kind::Sqlite,
-            Some("postgres" | "postgresql") => Kind::Postgres,
-            _ => return refuse("is not a URL that disjoin reads", "write sqlite:FILE?table=NAME or postgres://..."),
+        let refuse = |problem: &str, hint: &str| Err(Error::input(Place::file(url), problem).with_hint(hint));
+        let unknown = || refuse("is not a URL that disjoin reads", "write sqlite:FILE?table=NAME or postgres://...");
+        let Some(Url { scheme, base, parameters }) = Url::of(url) else { return unknown() };
+        let kind = match scheme {
+            "sqlite" => Kind::Sqlite,
+            "postgres" | "postgresql" => Kind::Postgres,
+            _ => return unknown(),
         };
-        let (base, parameters) = split(url);
         let (mut asked, mut others) = (Vec::new(), Vec::new());
-        for parameter in &parameters {
-            let query = match parameter.split_once('=') {
-                Some(("table", name)) => table_query(name),
-                Some(("query", query)) => decode(query).map(|query| query.trim().trim_end_matches(';').to_owned()),
-                _ => {
-                    others.push(*parameter);
-                    continue;
+        for parameter in parameters {
+            let is_understood = match parameter.split_once('=') {
+                Some(("table", name)) => table_query(name).map(|query| asked.push(query)),
+                Some(("query", query)) => {
+                    decode(query).map(|query| asked.push(query.trim().trim_end_matches(';').to_owned()))
+                }
+                Some((key, value)) => decode(key).zip(decode(value)).map(|pair| others.push(pair)),
+                None => {
+                    return refuse("a parameter of the URL has no value", "write NAME=VALUE after ?, with & between");
                 }
             };
-            let Some(query) = query else {
+            if is_understood.is_none() {
                 return refuse("a % of the URL is not followed by two hexadecimal digits", "write % as %25");
-            };
-            asked.push(query);
+            }
         }
         if asked.len() > 1 {
             return refuse("more than one table or query", "read one at a time");
         }
-        if asked.iter().any(|query| query.contains('\0')) {
+        let all = asked.iter().chain(others.iter().flat_map(|(key, value)| [key, value]));
+        if all.into_iter().any(|text| text.contains('\0')) {
             return refuse("a name or query has a zero byte in it", "leave it out");
         }
-        let address = match kind {
-            Kind::Sqlite if !others.is_empty() => {
-                return refuse("after ? it has something else than a table or query", "write ?table=NAME");
-            }
-            Kind::Sqlite => base["sqlite:".len()..].to_owned(),
-            Kind::Postgres if others.is_empty() => base.to_owned(),
-            Kind::Postgres => format!("{base}?{}", others.join("&")),
+        let mut wanted = Wanted {
+            kind,
+            address: base.to_owned(),
+            parameters: others,
+            steps: None,
+            query: asked.pop(),
+            is_file_name: false,
+            shown: shown(url),
         };
-        Ok(Wanted { kind, address, query: asked.pop(), is_file_name: false, shown })
+        if kind == Kind::Sqlite {
+            wanted.address.replace_range(.."sqlite:".len(), "");
+            for (key, value) in std::mem::take(&mut wanted.parameters) {
+                if key != "steps" {
+                    return refuse("after ? it has something else than a table or query", "write ?table=NAME");
+                }
+                let Ok(steps) = value.parse() else {
+                    return refuse("steps is not a whole number", "write steps=10000000000");
+                };
+                wanted.steps = Some(steps);
+            }
+        }
+        Ok(wanted)
     }
 
     /// A SQLite file, of which nobody said what to read.
     pub(crate) fn nothing_of_file(path: &str) -> Wanted {
-        let shown = path.to_owned();
-        Wanted { kind: Kind::Sqlite, address: shown.clone(), query: None, is_file_name: true, shown }
+        Wanted {
+            kind: Kind::Sqlite,
+            address: path.to_owned(),
+            parameters: Vec::new(),
+            steps: None,
+            query: None,
+            is_file_name: true,
+            shown: path.to_owned(),
+        }
     }
 
     /// What to write to read a table.
@@ -87,8 +109,7 @@ impl Wanted {
         let table = encode(table);
         match self.kind {
             Kind::Sqlite => format!("write sqlite:{}?table={table}", self.address),
-            // The URL may have had more than is shown.
-            Kind::Postgres if self.address.contains('?') => format!("add &table={table} to the URL"),
+            Kind::Postgres if !self.parameters.is_empty() => format!("add &table={table} to the URL"),
             Kind::Postgres => format!("add ?table={table} to the URL"),
         }
     }
@@ -106,84 +127,11 @@ impl Wanted {
     }
 }
 
-/// How to speak of a location: a URL without passwords and queries, or the name of a file as it is.
-pub fn shown(location: &str) -> String {
-    let Some(scheme) = scheme(location) else { return location.to_owned() };
-    let (base, parameters) = split(location);
-    let base = if scheme == "sqlite" { base.to_owned() } else { without_password(base) };
-    let shown: Vec<&str> = parameters
-        .iter()
-        .filter_map(|parameter| match parameter.split_once('=')? {
-            ("query", _) => Some("query=..."),
-            (key, value) if SHOWN.contains(&key) && (key == "table" || !value.contains('@')) => Some(*parameter),
-            _ => None,
-        })
-        .collect();
-    if shown.is_empty() { base } else { format!("{base}?{}", shown.join("&")) }
-}
-
-/// What stands before the parameters, and each of them.
-fn split(url: &str) -> (&str, Vec<&str>) {
-    // A question mark that an @ follows, before anything is set, is part of a password.
-    let is_before = |at: &usize| {
-        let rest = &url[at + 1..];
-        !rest[..rest.find(['=', '&']).unwrap_or(rest.len())].contains('@')
-    };
-    let Some(at) = url.match_indices('?').map(|(at, _)| at).find(is_before) else { return (url, Vec::new()) };
-    let (mut parameters, mut rest) = (Vec::new(), &url[at + 1..]);
-    while !rest.is_empty() {
-        // A query may have anything in it.
-        let (parameter, following) = match rest.starts_with("query=") {
-            true => (rest, ""),
-            false => rest.split_once('&').unwrap_or((rest, "")),
-        };
-        parameters.push(parameter);
-        rest = following;
-    }
-    (&url[..at], parameters)
-}
-
-/// A URL without the password of `user:password@host`.
-fn without_password(base: &str) -> String {
-    let Some((scheme, rest)) = base.split_once("://") else {
-        return base.split_once(':').map_or_else(String::new, |(scheme, _)| format!("{scheme}:..."));
-    };
-    // A password may have an unescaped @ in it.
-    if let Some((user, host)) = rest.rsplit_once('@') {
-        return format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or_default());
-    }
-    // What follows a colon is a port then. If it is no number, somebody forgot the host after a password.
-    let hosts = rest.split('/').next().unwrap_or_default();
-    let is_port = |host: &str| match host.rsplit_once(':') {
-        Some((_, port)) => host.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
-        None => true,
-    };
-    if hosts.split(',').all(is_port) { base.to_owned() } else { format!("{scheme}://...") }
-}
-
 /// The query that reads a table: names with dots between them, which SQL can only take for names.
 fn table_query(table: &str) -> Option<String> {
     let quoted = |name| decode(name).map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
     let names: Option<Vec<String>> = table.split('.').map(quoted).collect();
     Some(format!("SELECT * FROM {}", names?.join(".")))
-}
-
-/// A text of a URL with `%41` turned into `A`; none if it is not such a text.
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, following)) = rest.split_first() {
-        rest = following;
-        bytes.push(match first {
-            b'%' => {
-                let digits = rest.split_off(..2)?;
-                let value = |digit: u8| char::from(digit).to_digit(16);
-                (value(digits[0])? * 16 + value(digits[1])?) as u8
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// A name as a URL has it: what could end it, and what a shell would take apart, in hexadecimal.
@@ -196,34 +144,19 @@ fn encode(name: &str) -> String {
     name.chars().map(written).collect()
 }
 
+/// A path as a URL of SQLite has it.
+pub(crate) fn encode_path(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);
+    let written = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
+    // After two slashes a host would be expected.
+    let root = if path.starts_with('/') { "//" } else { "" };
+    root.to_owned() + &path.bytes().map(written).collect::<String>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_and_queries_are_not_shown() {
-        for (url, expected) in [
-            ("a@b:c.csv", "a@b:c.csv"),
-            ("sqlite:a@b.db?table=people", "sqlite:a@b.db?table=people"),
-            ("sqlite:a.db?query=SELECT 'Ann' & 1", "sqlite:a.db?query=..."),
-            ("sqlite:a.db?key=secret&table=t", "sqlite:a.db?table=t"),
-            ("postgres://host:5432,[::1]:7/db?table=t", "postgres://host:5432,[::1]:7/db?table=t"),
-            ("postgres://ann:secret@host/db?table=s.t", "postgres://ann@host/db?table=s.t"),
-            ("postgresql://ann:se@cret@host/db", "postgresql://ann@host/db"),
-            ("postgres://ann:se?cret@host/db?table=t", "postgres://ann@host/db?table=t"),
-            ("postgres://ann:se?cret@host/db", "postgres://ann@host/db"),
-            ("postgres://host/db?password=secret&table=t&user=ann", "postgres://host/db?table=t&user=ann"),
-            ("postgres://host/db?table=t&PASSWORD=secret", "postgres://host/db?table=t"),
-            ("postgres://ann:secret", "postgres://..."),
-            ("postgres://ann:secret/db?table=t", "postgres://...?table=t"),
-            ("postgres://ann:secret?x=cret@host/db", "postgres://..."),
-            ("postgres:ann:secret@host/db", "postgres:..."),
-            ("mysql://ann:secret@host/db", "mysql://ann@host/db"),
-        ] {
-            assert_eq!(shown(url), expected, "{url}");
-            assert!(!shown(url).contains("cret"), "{url}");
-        }
-    }
 
     #[test]
     fn tables_and_queries_are_understood() {
@@ -232,7 +165,8 @@ mod tests {
         assert_eq!((wanted.kind, wanted.address.as_str()), (Kind::Sqlite, "a/b.db"));
         assert_eq!(wanted.query.unwrap(), "SELECT * FROM \"main\".\"odd \"\".\"\"\"");
         let wanted = parsed("postgres://h/d?host=/tmp&query=SELECT a FROM b WHERE c LIKE 'x%25' AND d = 'e&f';");
-        assert_eq!((wanted.kind, wanted.address.as_str()), (Kind::Postgres, "postgres://h/d?host=/tmp"));
+        assert_eq!((wanted.kind, wanted.address.as_str()), (Kind::Postgres, "postgres://h/d"));
+        assert_eq!(wanted.parameters, [(String::from("host"), String::from("/tmp"))]);
         assert_eq!(wanted.query.unwrap(), "SELECT a FROM b WHERE c LIKE 'x%' AND d = 'e&f'");
         assert_eq!(parsed("postgres://h/d").query, None);
         for name in ["people", "a.b", "a&b", "50% \"x\"; --", "Größe"] {
@@ -250,6 +184,8 @@ mod tests {
             ("sqlite:a?table=%4", "hexadecimal"),
             ("sqlite:a?table=a%00", "zero byte"),
             ("sqlite:a?mode=rw&table=a", "something else"),
+            ("sqlite:a?steps=many&table=a", "whole number"),
+            ("postgres://ann:secret@h/d?secret&table=t", "no value"),
             ("mysql://ann:secret@h/d?table=t", "is not a URL that disjoin reads"),
         ] {
             let error = Wanted::parse(url).unwrap_err();

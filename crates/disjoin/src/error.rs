@@ -8,6 +8,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::location::shown;
+
 /// The result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -82,9 +84,10 @@ impl Error {
         Error::Recipe { key: key.into(), problem: problem.into(), hint: Some(hint.into()) }
     }
 
-    /// An [`Error::Io`].
+    /// An [`Error::Io`]. A URL that was taken for a path loses its password.
     pub fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
-        Error::Io { path: path.to_path_buf(), action, source }
+        let path = path.to_str().map_or_else(|| path.to_path_buf(), |path| PathBuf::from(shown(path)));
+        Error::Io { path, action, source }
     }
 
     /// The same error with a hint, where the variant can carry one.
@@ -118,14 +121,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// The whole file.
+    /// The whole file. The password of a URL is not kept.
     pub fn file(name: impl Into<String>) -> Self {
-        Place { file: name.into(), line: None, column: None }
+        Place { file: shown(&name.into()), line: None, column: None }
     }
 
     /// A line (or row) of the file, counted from 1.
     pub fn line(name: impl Into<String>, line: u64) -> Self {
-        Place { file: name.into(), line: Some(line), column: None }
+        Place { file: shown(&name.into()), line: Some(line), column: None }
     }
 
     /// The same place, in a named column.

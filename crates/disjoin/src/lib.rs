@@ -31,6 +31,8 @@ macro_rules! sum_fields {
 }
 
 pub mod error;
+pub mod location;
+pub mod memory;
 pub mod observer;
 
 pub mod attack;
@@ -51,6 +53,7 @@ pub mod run;
 pub mod verify;
 
 pub use error::{Error, Place, Result};
+pub use memory::Memory;
 pub use observer::{Observer, Unobserved};
 
 /// The examples of the README, compiled and run.

@@ -1,4 +1,4 @@
-//! Who watches long work: which stage it is in, how far it has come, and whether it shall stop.
+//! Who watches long work: which stage it is in, how far it has come, whether it shall stop, and how much memory it may ask for.
 //!
 //! Promises:   work that is cancelled ends with [`Error::Cancelled`] and leaves nothing behind: packages are put in place by
 //!             one rename at the end. Every long loop asks at least every 100 ms
@@ -10,11 +10,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// Watches work, from any thread.
 pub trait Observer: Sync {
     /// A stage begins: "reading the data".
     fn stage(&self, _stage: &str) {}
+
+    /// Something that whoever asked for the work should know, and that does not end it.
+    fn warn(&self, _warning: &str) {}
 
     /// How much of the stage is done, from 0 to 1.
     fn progress(&self, _fraction: f64) {}
@@ -22,6 +26,11 @@ pub trait Observer: Sync {
     /// Whether the work shall stop.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// How much memory the work may ask for by what files claim.
+    fn memory(&self) -> Memory {
+        Memory::default()
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct Columns {
     suppression_limit: Option<f64>,
     #[command(flatten)]
     pub(crate) knowledge: Background,
-    /// The seed of methods that draw; of noise with --demonstration only
+    /// The seed of burel; where chance protects (anatomy, noise), with --demonstration only
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
 }
@@ -151,6 +151,7 @@ impl Columns {
             }),
             suppression_limit: self.suppression_limit,
             seed: self.seed,
+            demonstration: None,
             criteria: table::Criteria {
                 l,
                 entropy_l: self.entropy_l,

@@ -40,9 +40,12 @@ pub(crate) struct Dependencies {
     /// What else is known of that person, in the same form
     #[arg(long, value_name = "COLUMN=VALUE,...", requires = "target")]
     known: Vec<String>,
-    /// Draw the network of all columns: an SVG file, over an older one
+    /// Draw the network of all columns: an SVG file
     #[arg(long, value_name = "FILE")]
     network_svg: Option<PathBuf>,
+    /// Replace the drawing if it exists
+    #[arg(long, requires = "network_svg")]
+    force: bool,
 }
 
 impl Dependencies {
@@ -64,6 +67,7 @@ impl Dependencies {
         asked.target.clone_from(&self.target);
         asked.known.clone_from(&self.known);
         asked.network_svg.clone_from(&self.network_svg);
+        asked.force = self.force;
         Ok(())
     }
 }

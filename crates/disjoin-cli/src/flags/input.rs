@@ -2,6 +2,7 @@
 
 use disjoin::Result;
 use disjoin::data::Dataset;
+use disjoin::location::shown;
 use disjoin::read::{Format, Intake, Options, Sources, read_sets};
 use disjoin::recipe::written;
 
@@ -70,7 +71,7 @@ impl Input {
 
     /// Reads a dataset and says what was left out.
     pub(crate) fn read(&self, file: &std::path::Path, talk: &Talk) -> Result<(Dataset, Intake)> {
-        talk.step(&format!("reading {}", SOURCES.shown(&name_of(file))));
+        talk.step(&format!("reading {}", name_of(file)));
         let (data, intake) = read_sets(file, &self.options(), SOURCES, talk)?;
         let (records, terms) = (count(intake.records, "record", "records"), data.n_terms() as u64);
         talk.note(&format!("{records} with {}, read as {}", count(terms, "term", "terms"), intake.format));
@@ -105,7 +106,7 @@ fn separator(text: &str) -> std::result::Result<u8, String> {
     disjoin::read::separator(text).ok_or_else(|| String::from("expected one character, or the word tab or space"))
 }
 
-/// A file's name for messages.
+/// The name of a file or database for messages.
 pub(crate) fn name_of(file: &std::path::Path) -> String {
-    if file == std::path::Path::new("-") { String::from("standard input") } else { file.display().to_string() }
+    if file == std::path::Path::new("-") { String::from("standard input") } else { shown(&file.to_string_lossy()) }
 }

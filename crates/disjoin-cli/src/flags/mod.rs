@@ -10,8 +10,9 @@ pub(crate) mod recoding;
 pub(crate) mod sets;
 pub(crate) mod words;
 
+use disjoin::memory::{FREE, MOST, PER_BYTE};
 use disjoin::recipe::resolve::default;
-use disjoin::{Error, Result};
+use disjoin::{Error, Memory, Result};
 
 /// Flags of every verb.
 #[derive(clap::Args)]
@@ -19,6 +20,8 @@ pub(crate) struct Common {
     /// Use this many threads instead of one per core
     #[arg(long, value_name = "N", global = true, help_heading = "Common", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    #[arg(long, value_name = "SIZE", global = true, help_heading = "Common", help = memory_help())]
+    pub(crate) memory: Option<Memory>,
     /// Say nothing but errors
     #[arg(long, global = true, help_heading = "Common")]
     pub(crate) quiet: bool,
@@ -34,6 +37,14 @@ impl Common {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
         pool.build_global().map_err(|_| Error::recipe("threads", "so many cannot be started", "use fewer"))
     }
+}
+
+/// What the limit is for, and what it is where nobody sets one.
+fn memory_help() -> String {
+    let (most, free) = (MOST >> 30, FREE >> 20);
+    format!(
+        "How much memory a file may ask for by what it claims or unpacks to [default: {PER_BYTE} times its size, {free}M to {most}G]"
+    )
 }
 
 /// k and m.

@@ -28,9 +28,10 @@ pub(crate) struct Noise {
     /// diffpart: how many deviations of the noise a part must have to be split, and a set to be published
     #[arg(long, value_name = "C1,C2", value_parser = thresholds)]
     thresholds: Option<[Decimal; 2]>,
-    /// Draw noise from --seed: for demonstrations and tests. The release promises nothing, as its claim declares
+    /// Draw what protects (noise; the groups of anatomy) from --seed: for demonstrations and tests. The release promises
+    /// nothing, as its claim declares
     #[arg(long, requires = "seed")]
-    demonstration: bool,
+    pub(crate) demonstration: bool,
 }
 
 fn amount(text: &str) -> std::result::Result<Decimal, String> {
@@ -65,7 +66,7 @@ impl Noise {
             universe: self.universe.clone(),
             fanout: fanout.filter(|_| is_noise).map(|fanout| u32::try_from(fanout).unwrap_or(u32::MAX)),
             thresholds: self.thresholds,
-            demonstration: self.demonstration.then_some(true),
+            demonstration: self.demonstration.then_some(true).filter(|_| is_noise),
             seed: seed.filter(|_| is_noise),
         };
         Ok((written != Written::default()).then_some(written))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use disjoin::run::Originally;
 use disjoin::{Error, Place};
 
-use super::input::{Input, SOURCES, name_of};
+use super::input::{Input, name_of};
 
 /// The original of a release, where it is not needed.
 #[derive(clap::Args)]
@@ -14,7 +14,7 @@ pub(crate) struct Original {
     #[arg(long, value_name = "FILE")]
     original: Option<PathBuf>,
     /// The custody folder [default: the one beside the release, if there is one]
-    #[arg(long, value_name = "DIR", requires = "original")]
+    #[arg(long, value_name = "DIR")]
     custody: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) input: Input,
@@ -39,7 +39,7 @@ impl Original {
 pub(crate) fn named(error: Error, original: Option<&Path>) -> Error {
     match (error, original) {
         (Error::Input { place, problem, hint }, Some(file)) if place == Place::file("the original") => {
-            Error::Input { place: Place::file(SOURCES.shown(&name_of(file))), problem, hint }
+            Error::Input { place: Place::file(name_of(file)), problem, hint }
         }
         (error, _) => error,
     }

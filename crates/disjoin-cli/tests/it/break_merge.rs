@@ -158,7 +158,7 @@ fn groups_come_from_any_method() {
 fn anatomy_keeps_quasi_identifiers() {
     let bench = Bench::new();
     people(&bench);
-    let protect = ["protect", "people.csv", "--method", "anatomy", "-k", "3", "--l-diversity", "3", "--seed", "5"];
+    let protect = ["protect", "people.csv", "--method", "anatomy", "-k", "3", "--l-diversity", "3"];
     bench.good(&[&protect[..], &PEOPLE, &["-o", "out"]].concat());
     let quasi = fs::read_to_string(bench.at("out/release/quasi.csv")).unwrap();
     assert!(!quasi.contains("..") && quasi.lines().count() == 61, "{quasi}");
@@ -166,14 +166,31 @@ fn anatomy_keeps_quasi_identifiers() {
     let report = json(&bench, &["attack", "out"], 0);
     assert!(report["columns"][0]["alone"]["worst"].as_f64().unwrap() <= 1.0 / 3.0 + 1e-9);
     assert!(bench.good(&["measure", "out", "--original", "people.csv"]).0.contains("nothing of them is lost"));
-    // The seed is in custody and nowhere else; without one, it is drawn.
-    assert!(fs::read_to_string(bench.at("out/custody/custody.json")).unwrap().contains("\"seed\": 5"));
-    let without = &protect[..protect.len() - 2];
+}
+
+/// What is drawn protects: whoever knows the seed, and has the program, draws it again.
+#[test]
+fn the_chance_of_anatomy_cannot_be_turned_off_by_accident() {
+    let bench = Bench::new();
+    people(&bench);
+    let protect = ["protect", "people.csv", "--method", "anatomy", "-k", "3", "--l-diversity", "3"];
     for out in ["a", "b"] {
-        bench.good(&[without, &PEOPLE, &["-o", out]].concat());
+        bench.good(&[&protect[..], &PEOPLE, &["-o", out]].concat());
     }
     let read = |out: &str| fs::read(bench.at(out).join("release/quasi.csv")).unwrap();
     assert_ne!(read("a"), read("b"));
+    let seeded = [&protect[..], &PEOPLE, &["--seed", "5"]].concat();
+    let refused = bench.run(&[&seeded[..], &["-o", "c"]].concat());
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("draw the same groups again"), "{told}");
+    assert!(!bench.at("c").exists());
+    for out in ["d", "e"] {
+        bench.good(&[&seeded[..], &["--demonstration", "-o", out]].concat());
+    }
+    assert_eq!(read("d"), read("e"));
+    let claim = fs::read_to_string(bench.at("d/release/claim.json")).unwrap();
+    assert!(claim.contains("\"promised\": \"Nothing."), "{claim}");
+    assert_eq!(bench.run(&["verify", "d"]).status.code(), Some(1));
 }
 
 #[test]
@@ -186,10 +203,10 @@ fn rules_are_hidden() {
     assert!(told["hidden"]["rules"].as_u64().unwrap() > 0, "{told}");
     assert!(bench.good(&["verify", "out", "--original", "people.csv"]).0.contains("The promise holds"));
     let claim = fs::read_to_string(bench.at("out/release/claim.json")).unwrap();
-    // A claim that excludes more than was hidden is refuted.
+    // A claim that excludes more than was hidden is refused: its words say what was.
     fs::write(bench.at("out/release/claim.json"), claim.replace("\"confidence\": 0.4", "\"confidence\": 0.01"))
         .unwrap();
-    assert_eq!(bench.run(&["verify", "out"]).status.code(), Some(1));
+    assert_eq!(bench.run(&["verify", "out"]).status.code(), Some(2));
 }
 
 #[test]

@@ -218,4 +218,9 @@ fn what_cannot_be_is_refused() {
     let said = bench.bad(&["attack", "alone", "--dependencies", "--keep"]);
     assert!(said.contains("--keep: there is no custody folder beside the release"), "{said}");
     assert!(said.contains("hint: name the custody folder"), "{said}");
+    // It can be named without the original; where nothing is kept, it is of no use.
+    bench.run(&["attack", "alone", "--dependencies", "--keep", "--custody", "table/custody"]);
+    assert!(bench.at("table/custody/dependencies.html").is_file());
+    let said = bench.bad(&["attack", "alone", "--dependencies", "--custody", "table/custody"]);
+    assert!(said.contains("--custody: is of no use without the original"), "{said}");
 }

@@ -6,7 +6,7 @@ use std::fs;
 use crate::book::{GENERATED, TEN, disjoin, fields, root, variants};
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
     ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
     ("release/data.csv", "the data, if they are a table in equivalence classes"),
@@ -17,6 +17,10 @@ const FILES: [(&str, &str); 17] = [
     ("release/universe.txt", "all items that a noisy release is about, if they are listed"),
     ("release/report.html", "what readers of the release should know; written by `run`"),
     ("custody/custody.json", "how the release was made, with the digest of the input"),
+    (
+        "custody/files.sha256",
+        "which files disjoin wrote, with their digests: nothing else is removed when the package is replaced",
+    ),
     ("custody/leaf_of.csv", "which record went to which cluster: with it a release is undone"),
     (
         "custody/class_of.csv",

@@ -9,18 +9,27 @@ mod break_merge;
 mod cancel;
 mod common;
 mod dependency;
+mod escapes;
 mod estimates;
 mod formats;
 mod forms;
 mod hierarchy;
+mod hostile;
+mod killed;
 mod matrix;
 mod measure;
+mod modes;
 mod noise;
 mod package;
 mod recoding;
 mod repair;
 mod run;
+#[cfg(unix)]
+mod secrets;
 mod semantic;
+#[cfg(unix)]
+#[path = "../../../disjoin-databases/tests/it/server.rs"]
+mod server;
 mod sweep;
 mod table;
 mod tidy;

@@ -123,7 +123,7 @@ fn plots_are_two_drawings() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert_eq!(names, ["loss.svg", "support.svg"].map(String::from).into());
+    assert_eq!(names, ["files.sha256", "loss.svg", "support.svg"].map(String::from).into());
     let [support, loss] = ["support.svg", "loss.svg"]
         .map(|name| std::fs::read_to_string(bench.at("plots").join(name)).unwrap_or_else(|e| panic!("{name}: {e}")));
     for svg in [&support, &loss] {

@@ -39,6 +39,36 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
+fn what_is_in_the_way_is_named_and_nothing_is_written() {
+    let bench = Bench::new();
+    make(&bench, "a.dat", "1");
+    let protect = ["protect", "a.dat", "-o", "out"];
+    bench.good(&protect);
+    let before = release_of(&bench.at("out"));
+    let mine = bench.at("out/release/report.html");
+    std::fs::create_dir(&mine).unwrap();
+    std::fs::write(mine.join("cat.jpg"), "mine").unwrap();
+    for arguments in [&protect[..], &["repair", "out", "-o", "out", "--force"], &["convert", "out", "out", "--force"]] {
+        let stderr = bench.bad(arguments);
+        assert!(stderr.contains("out/release/report.html: is a folder that disjoin did not make"), "{stderr}");
+        assert!(stderr.contains("hint: move it out of the package, or name another folder"), "{stderr}");
+    }
+    assert_eq!(std::fs::read_to_string(mine.join("cat.jpg")).unwrap(), "mine");
+    assert!(release_of(&bench.at("out")) == before);
+    // The remedy works.
+    std::fs::rename(mine, bench.at("cats")).unwrap();
+    bench.good(&protect);
+    // Single files are not overwritten either.
+    bench.file("mine.svg", "mine");
+    let stderr = bench.bad(&["generate", "quest", "--records", "10", "-o", "mine.svg"]);
+    assert!(stderr.contains("mine.svg: exists already") && stderr.contains("--force"), "{stderr}");
+    std::fs::create_dir(bench.at("plots")).unwrap();
+    bench.file("plots/loss.svg", "mine");
+    let stderr = bench.bad(&["measure", "out", "--original", "a.dat", "--plots", "plots"]);
+    assert!(stderr.contains("plots/loss.svg: was not written by disjoin"), "{stderr}");
+}
+
+#[test]
 fn a_killed_run_leaves_the_old_package_or_the_new_one() {
     let bench = Bench::new();
     let inputs = ["a.dat", "b.dat"];

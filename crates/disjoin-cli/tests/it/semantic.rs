@@ -309,7 +309,7 @@ fn what_cannot_be_attacked_is_counted() {
     // A release whose words nobody knows, whose items stand alone, and one with a single record for an item.
     let claim = |n: u32| {
         serde_json::json!({
-            "format": "disjoin/claim", "version": 2, "form": "recoded", "method": "apriori", "made_by": "a test",
+            "format": "disjoin/claim", "version": 1, "form": "recoded", "method": "apriori", "made_by": "a test",
             "promised": "", "adversary": "", "k": 2, "promise": { "kind": "km", "m": 2 }, "suppression": "none",
             "records": n, "blocks": 1,
         })

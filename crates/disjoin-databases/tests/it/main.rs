@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[cfg(unix)]
+mod encrypted;
+mod hostile;
 mod postgres;
 mod same;
 #[cfg(unix)]
@@ -9,12 +12,12 @@ mod server;
 mod sqlite;
 
 use disjoin::read::{Row, Sources};
-use disjoin::{Error, Result};
+use disjoin::{Error, Result, Unobserved};
 use disjoin_databases::Databases;
 
 /// The names of the columns, and all rows.
 fn all(url: &str) -> Result<(Vec<String>, Vec<Row>)> {
-    let rows = Databases.open(url).expect("this is no file")?;
+    let rows = Databases.open(url, &Unobserved).expect("this is no file")?;
     Ok((rows.header, rows.rows.collect::<Result<_>>()?))
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use disjoin::Unobserved;
+use disjoin::location::shown;
 use disjoin::read::{Options, Row, Sources, read_sets};
 use disjoin_databases::Databases;
 
@@ -50,7 +51,7 @@ fn tables_may_be_long_or_left_early() {
     let (_, rows) = all(&url).unwrap();
     let expected: Vec<Row> = (1..=10_000).map(|n: u32| vec![Some(n.to_string())]).collect();
     assert!(rows == expected);
-    let mut rows = Databases.open(&url).unwrap().unwrap();
+    let mut rows = Databases.open(&url, &Unobserved).unwrap().unwrap();
     assert_eq!((rows.name, rows.arrays.len()), (url, 0));
     assert_eq!(rows.rows.next().unwrap().unwrap(), row(&[Some("1")]));
 }
@@ -106,7 +107,7 @@ fn errors_name_places_and_no_values() {
         "postgres://ann@127.0.0.1:1/db?password=password",
         "mysql://ann:password@127.0.0.1/db",
     ] {
-        let told = format!("{:?} {}", error(url), Databases.shown(url));
+        let told = format!("{:?} {}", error(url), shown(url));
         assert!(!told.contains("pass") && !told.contains("word") && told.contains("ann"), "{told}");
     }
 }
@@ -147,7 +148,7 @@ fn files_are_left_to_others() {
     let text = folder.path().join("people.db");
     std::fs::write(&text, "SQLite format 3 is not what this is\n").unwrap();
     for file in [text.to_str().unwrap(), folder.path().to_str().unwrap(), "-", "none.db", "c:\\a.csv"] {
-        assert!(Databases.open(file).is_none(), "{file}");
-        assert_eq!(Databases.shown(file), file);
+        assert!(Databases.open(file, &Unobserved).is_none(), "{file}");
+        assert_eq!(shown(file), file);
     }
 }

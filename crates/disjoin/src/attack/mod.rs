@@ -24,6 +24,7 @@ pub mod worlds;
 mod assignment;
 pub mod identity;
 pub mod reassociate;
+mod room;
 
 pub mod semantic;
 
@@ -46,6 +47,7 @@ pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
 pub use knowledge_breach::{BreachReport, knowledge_breach};
 pub use network_breach::{NetworkBreach, network_breach};
+pub use room::check_room;
 pub use surviving::{Surviving, surviving};
 pub use worlds::Worlds;
 

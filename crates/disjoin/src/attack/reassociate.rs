@@ -138,11 +138,10 @@ impl<S: Fn(TermId, TermId) -> f64 + Sync> Reassociate<S> {
         let mut records: Vec<Vec<TermId>> = vec![Vec::new(); leaf.size as usize];
         for chunk in &leaf.record_chunks {
             observer.check();
-            let rows: Vec<&[TermId]> =
-                chunk.subrecords().flat_map(|(terms, count)| std::iter::repeat_n(terms, count as usize)).collect();
+            let all = chunk.subrecords().flat_map(|(terms, count)| std::iter::repeat_n(terms, count as usize));
             // A damaged release may have more rows than records; nobody can have those.
-            let rows = &rows[..rows.len().min(records.len())];
-            let table = Table::new(rows, &records, &self.score);
+            let rows: Vec<&[TermId]> = all.take(records.len()).collect();
+            let table = Table::new(&rows, &records, &self.score);
             let places = match self.matching {
                 Matching::Optimal if records.len() <= MOST_RECORDS => table.optimal(observer),
                 Matching::Optimal | Matching::Greedy => table.greedy(None),

@@ -6,7 +6,8 @@
 //! Departs:    the paper has one sensitive column, and groups are made by the first. Of the rows that it could draw from a bucket,
 //!             one is preferred whose other sensitive values the group lacks; groups that still have too much of a value, or are
 //!             smaller than k, are then put together until they hold. Buckets are shuffled once, in the order of their content:
-//!             the groups do not depend on the order of the input. What is drawn must not be guessed: keep the seed
+//!             the groups do not depend on the order of the input. What is drawn protects people: it comes from
+//!             the system's generator, and from a seed only in a demonstration, which promises nothing
 //! Cost:       O(n log n) for the order of rows and the largest buckets; memory linear in rows
 //! Checked by: `tests/it/break_merge.rs`: 2,000 random tables, counted anew
 

@@ -1,117 +1,35 @@
 //! The folder that a package goes to, replaced as a whole.
 //!
-//! Promises:   at every moment the folder is the old package, the new one, or as absent as before; a folder that is
-//!             not a package of ours is never touched; no temporary folder stays behind an error
+//! Promises:   at every moment the folder is the old package, the new one, or as absent as before; a folder with anything in
+//!             it that we did not write is never touched; no temporary folder stays behind an error
 //! Assumes:    one file system below the parent folder, with atomic renames
-//! Cost:       an fsync per file, one per folder
-//! Checked by: tests in this file, and the kill test of disjoin-cli (tests/it/package.rs)
-//!
-//! A temporary folder is called `.NAME.disjoin-0123456789abcdef.tmp`, beside the target. Its maker holds a lock on it,
-//! which the system releases when the maker dies: that tells leftovers from the folder of a run that is still at work.
-//! Where two folders cannot be exchanged in one step, the old one is first moved to the same name with `.old`.
+//! Cost:       an fsync per file, one per folder; what is replaced is read twice
+//! Checked by: tests in this file, `tests/it/foreign.rs`, and the kill tests of disjoin-cli (tests/it/package.rs, killed.rs)
 
-use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File};
-use std::hash::{BuildHasher, Hasher};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
+use super::access::{self, Readers};
+use super::lock::Lock;
+use super::ours::{self, Foreign};
+use super::staging::{Part, Staging, sync_folder};
 use crate::error::{Error, Place, Result};
-use crate::release::{claim, class_sets, noisy, recoded, split};
-
-/// What a package may hold. A folder with anything else in it is not ours to delete.
-const RELEASE_FILES: [&str; 9] = [
-    "claim.json",
-    "data.jsonl",
-    "data.parquet",
-    "data.csv",
-    class_sets::FILE_NAME,
-    split::QUASI,
-    recoded::TRANSACTIONS,
-    noisy::UNIVERSE,
-    "report.html",
-];
-const CUSTODY_FILES: [&str; 10] = [
-    "custody.json",
-    "leaf_of.csv",
-    "class_of.csv",
-    "line_of.csv",
-    "mapping.csv",
-    "original.csv",
-    "findings.csv",
-    "report.html",
-    "report.md",
-    "report.json",
-];
-
-/// A file for what does not fit into memory.
-const SCRATCH: &str = "scratch.tmp";
 
 /// A folder that a package can be written to: absent so far, empty, or a package that will be replaced.
 #[derive(Debug)]
 pub struct Destination {
     /// As given, for messages.
     shown: PathBuf,
-    /// Resolved: no symbolic link at its end.
+    /// With all links of the folders above it resolved.
     resolved: PathBuf,
     parent: PathBuf,
-    name: OsString,
     replaces: bool,
+    /// What the system gives to a new folder.
+    usual: fs::Permissions,
     /// Held as long as somebody works for this folder.
-    _alone: Option<Alone>,
-}
-
-/// A lock beside the folder: whoever holds it is the only run that writes there. It goes with its holder.
-#[derive(Debug)]
-struct Alone {
-    path: PathBuf,
-    _handle: File,
-}
-
-impl Drop for Alone {
-    fn drop(&mut self) {
-        // Nobody is left to tell; a lock that nobody holds stops nobody.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// The two halves of a package.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// May leave the building.
-    Release,
-    /// Must not.
-    Custody,
-}
-
-impl Part {
-    /// The name of the folder.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Part::Release => "release",
-            Part::Custody => "custody",
-        }
-    }
-
-    /// Whether a package may hold a file of this name.
-    fn may_hold(self, name: &str) -> bool {
-        match self {
-            Part::Release => RELEASE_FILES.contains(&name) || split::is_sensitive_file(name),
-            Part::Custody => CUSTODY_FILES.contains(&name),
-        }
-    }
-}
-
-/// A package in the making, in its temporary folder. Dropping it removes the folder.
-#[derive(Debug)]
-pub struct Staging {
-    shown: PathBuf,
-    folder: PathBuf,
-    /// An open handle that holds the lock.
-    lock: File,
+    lock: Lock,
 }
 
 /// What stands at the path.
@@ -123,6 +41,29 @@ enum Found {
 }
 
 impl Destination {
+    /// Checks, before the expensive work, that a package can be written to `path`; also removes what killed runs left.
+    pub fn check(path: &Path) -> Result<Self> {
+        let (parent, name) = split(path)?;
+        let resolved = parent.join(&name);
+        // The shell would stay in the old folder, which is then deleted.
+        if std::env::current_dir().is_ok_and(|current| current.starts_with(&resolved)) {
+            return Err(Error::recipe(
+                "output.folder",
+                "is the current folder",
+                "go to the folder above it, or name another",
+            ));
+        }
+        let lock = Lock::take(&parent, &name, path, "write the package")?;
+        // Whether the system lets us write here is known only by trying: mode bits tell half of it.
+        let probe = lock.temporary("tmp")?;
+        let probed = access::create_folder(&probe, Readers::Usual, false).and_then(|()| fs::metadata(&probe));
+        let usual = probed.map_err(|e| Error::io(path, "write the package", e))?.permissions();
+        fs::remove_dir(&probe).map_err(|e| Error::io(&probe, "remove the folder", e))?;
+        let mut destination = Destination { shown: path.to_path_buf(), resolved, parent, replaces: false, usual, lock };
+        destination.replaces = destination.found()? == Found::Package;
+        Ok(destination)
+    }
+
     /// Refuses a file that would be deleted with the package that is replaced.
     pub fn check_outside(&self, file: &Path) -> Result<()> {
         match fs::canonicalize(file) {
@@ -134,43 +75,6 @@ impl Destination {
             // What cannot be found is for the reader to complain about.
             _ => Ok(()),
         }
-    }
-
-    /// Checks, before the expensive work, that a package can be written to `path`; also removes what killed runs left.
-    pub fn check(path: &Path) -> Result<Self> {
-        let resolved = match fs::symlink_metadata(path) {
-            Ok(_) => fs::canonicalize(path).map_err(|e| Error::io(path, "use it as the output folder", e))?,
-            Err(_) => path.to_path_buf(),
-        };
-        let Some(name) = resolved.file_name().map(OsStr::to_owned) else {
-            return Err(Error::recipe("output.folder", "does not name a folder", "for example out/released"));
-        };
-        let parent = match resolved.parent() {
-            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
-        if !parent.is_dir() {
-            let source = io::Error::new(io::ErrorKind::NotFound, "the folder above it does not exist");
-            return Err(Error::io(path, "write the package", source));
-        }
-        // The shell would stay in the old folder, which is then deleted.
-        if std::env::current_dir().is_ok_and(|current| current.starts_with(&resolved)) {
-            return Err(Error::recipe(
-                "output.folder",
-                "is the current folder",
-                "go to the folder above it, or name another",
-            ));
-        }
-        let shown = path.to_path_buf();
-        let mut destination = Destination { shown, resolved, parent, name, replaces: false, _alone: None };
-        destination._alone = destination.be_alone()?;
-        destination.remove_leftovers()?;
-        destination.replaces = destination.found()? == Found::Package;
-        // Whether the system lets us write here is known only by trying: mode bits tell half of it.
-        let probe = destination.temporary("tmp");
-        fs::create_dir(&probe).map_err(|e| Error::io(path, "write the package", e))?;
-        fs::remove_dir(&probe).map_err(|e| Error::io(&probe, "remove the folder", e))?;
-        Ok(destination)
     }
 
     /// The folder as given.
@@ -185,251 +89,116 @@ impl Destination {
 
     /// Lets `fill` write the package, makes it durable and puts it in place. On any error nothing has changed.
     pub fn publish<T>(&self, fill: impl FnOnce(&Staging) -> Result<T>) -> Result<T> {
-        let staging = Staging::create(self)?;
+        let staging = Staging::create(&self.lock, &self.shown)?;
         let filled = fill(&staging)?;
-        staging.sync_folders()?;
-        // Time has passed since `check`: somebody may have put something there.
-        match self.found()? {
-            Found::Nothing => fs::rename(&staging.folder, &self.resolved).map_err(|e| self.cannot_place(e))?,
-            Found::EmptyFolder | Found::Package => self.replace(&staging.folder, exchange)?,
+        staging.seal()?;
+        // Who looked into the old folder may look into the new one, and nobody else.
+        let old = fs::symlink_metadata(&self.resolved).ok().filter(fs::Metadata::is_dir);
+        let readers = old.as_ref().map_or(self.usual.clone(), fs::Metadata::permissions);
+        fs::set_permissions(&staging.folder, readers).map_err(|e| self.cannot_place(e))?;
+        match old {
+            // If somebody has put something there meanwhile, this fails.
+            None => fs::rename(&staging.folder, &self.resolved).map_err(|e| self.cannot_place(e))?,
+            Some(_) => self.replace(&staging.folder, exchange)?,
         }
         sync_folder(&self.parent).map_err(|e| self.cannot_place(e))?;
-        // What now has the temporary name, if anything, is the old package.
-        remove(&staging.folder)
-            .map_err(|e| Error::io(&staging.folder, "remove the old package, which the new one has replaced", e))?;
         Ok(filled)
     }
 
-    /// Puts the new folder in the place of the existing one; the old one then has the temporary name.
+    /// Puts the new folder in the place of the existing one, and removes that one. If it is not ours to remove, because something
+    /// was put there since `check`, all is as before.
     fn replace(&self, new: &Path, exchange: impl Fn(&Path, &Path) -> io::Result<()>) -> Result<()> {
-        match exchange(new, &self.resolved) {
-            Err(error) if is_unsupported(&error) => {}
-            done => return done.map_err(|e| self.cannot_place(e)),
+        let (old, is_exchanged) = match exchange(new, &self.resolved) {
+            Ok(()) => (new.to_path_buf(), true),
+            Err(error) if is_unsupported(&error) => {
+                // Two steps, with a moment between them in which nothing stands there. A run that dies in that moment
+                // leaves the old package with the name `.old`, and the next run puts it back.
+                let aside = self.lock.temporary("old")?;
+                fs::rename(&self.resolved, &aside).map_err(|e| self.cannot_place(e))?;
+                (aside, false)
+            }
+            Err(error) => return Err(self.cannot_place(error)),
+        };
+        // Nobody has this name of it: what is looked at now stays so.
+        if let Err(error) = self.look(&old) {
+            let back = if is_exchanged { exchange(&old, &self.resolved) } else { fs::rename(&old, &self.resolved) };
+            back.map_err(|e| Error::io(&old, "put the old package back", e))?;
+            return Err(error);
         }
-        // Two steps, with a moment between them in which nothing stands there. A run that dies in that moment leaves
-        // the old package with the name `.old`, and the next run puts it back.
-        let aside = self.temporary("old");
-        let _lock = lock(&self.resolved).map_err(|e| self.cannot_place(e))?;
-        fs::rename(&self.resolved, &aside).map_err(|e| self.cannot_place(e))?;
-        if let Err(error) = fs::rename(new, &self.resolved) {
-            fs::rename(&aside, &self.resolved).map_err(|e| Error::io(&aside, "put the old package back", e))?;
+        if !is_exchanged && let Err(error) = fs::rename(new, &self.resolved) {
+            fs::rename(&old, &self.resolved).map_err(|e| Error::io(&old, "put the old package back", e))?;
             return Err(self.cannot_place(error));
         }
-        fs::rename(&aside, new).map_err(|e| Error::io(&aside, "remove the old package", e))
+        let removed = if is_empty(&old) { fs::remove_dir(&old) } else { ours::remove_package(&old) };
+        removed.map_err(|e| Error::io(&old, "remove the old package, which the new one has replaced", e))
     }
 
     fn cannot_place(&self, source: io::Error) -> Error {
         Error::io(&self.shown, "put the package in place", source)
     }
 
-    /// Refuses to work beside another run that writes to the same folder; nothing where files cannot be locked.
-    fn be_alone(&self) -> Result<Option<Alone>> {
-        let mut name = OsString::from(".");
-        name.push(&self.name);
-        name.push(".disjoin.lock");
-        let path = self.parent.join(name);
-        loop {
-            let handle = File::options().create(true).truncate(false).write(true).open(&path);
-            let handle = handle.map_err(|e| Error::io(&self.shown, "write the package", e))?;
-            match handle.try_lock() {
-                Ok(()) if is_at(&handle, &path) => return Ok(Some(Alone { path, _handle: handle })),
-                // Its holder removed it before we had it: there may be a new one.
-                Ok(()) => {}
-                Err(fs::TryLockError::WouldBlock) => {
-                    let problem = "another run of disjoin is writing to this folder";
-                    return Err(Error::input(Place::file(self.shown.display().to_string()), problem)
-                        .with_hint("wait until it ends, or choose another folder; nothing was changed"));
-                }
-                Err(fs::TryLockError::Error(_)) => {
-                    let _ = fs::remove_file(&path);
-                    return Ok(None);
-                }
-            }
-        }
-    }
-
-    /// A fresh name beside the target.
-    fn temporary(&self, ending: &str) -> PathBuf {
-        // Every RandomState has its own random keys.
-        let random = RandomState::new().build_hasher().finish();
-        let mut name = OsString::from(".");
-        name.push(&self.name);
-        name.push(format!(".disjoin-{random:016x}.{ending}"));
-        self.parent.join(name)
-    }
-
-    /// Which of our names this is: `tmp` or `old`, if any.
-    fn ending_of<'a>(&self, name: &'a OsStr) -> Option<&'a str> {
-        let rest = name.as_encoded_bytes().strip_prefix(b".")?.strip_prefix(self.name.as_encoded_bytes())?;
-        let (random, ending) = std::str::from_utf8(rest).ok()?.strip_prefix(".disjoin-")?.split_once('.')?;
-        let is_ours = random.len() == 16 && random.bytes().all(|b| b.is_ascii_hexdigit());
-        (is_ours && matches!(ending, "tmp" | "old")).then_some(ending)
-    }
-
-    fn remove_leftovers(&self) -> Result<()> {
-        let cannot = |path: &Path, e| Error::io(path, "remove what an earlier run left", e);
-        let entries =
-            fs::read_dir(&self.parent).map_err(|e| Error::io(&self.shown, "look at the folder above it", e))?;
-        for entry in entries {
-            let entry = entry.map_err(|e| Error::io(&self.parent, "list the folder", e))?;
-            let name = entry.file_name();
-            let Some(ending) = self.ending_of(&name) else { continue };
-            let path = entry.path();
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            // Locked: another run is at work. Not lockable at all: nobody can tell, so it stays.
-            let Ok(_lock) = lock(&path) else { continue };
-            if ending == "old" && fs::symlink_metadata(&self.resolved).is_err() {
-                fs::rename(&path, &self.resolved).map_err(|e| Error::io(&path, "put the old package back", e))?;
-            } else {
-                remove(&path).map_err(|e| cannot(&path, e))?;
-            }
-        }
-        Ok(())
-    }
-
     /// What stands at the path; an error if it is not ours to replace.
     fn found(&self) -> Result<Found> {
-        let foreign = |problem: &str| {
-            Err(Error::input(Place::file(self.shown.display().to_string()), problem)
-                .with_hint("name another folder, or move this one away; nothing was changed"))
-        };
         match fs::symlink_metadata(&self.resolved) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(e) => return Err(Error::io(&self.shown, "look at the output folder", e)),
-            Ok(data) if !data.is_dir() => return foreign("is a file, the output must be a folder"),
+            Ok(data) if data.is_symlink() => {
+                let hint = "name the folder that it points to, or another; nothing was changed";
+                return Err(
+                    Error::input(Place::file(self.shown.display().to_string()), "is a symbolic link").with_hint(hint)
+                );
+            }
+            Ok(data) if !data.is_dir() => return Err(self.whole("is a file, the output must be a folder")),
             Ok(_) => {}
         }
-        let entries = self.list(&self.resolved)?;
-        if entries.is_empty() {
+        self.look(&self.resolved)
+    }
+
+    /// Whether this folder, which is or was the output folder, is empty or a package without anything else in it.
+    fn look(&self, folder: &Path) -> Result<Found> {
+        if is_empty(folder) {
             return Ok(Found::EmptyFolder);
         }
-        if !has_claim(&self.resolved.join(Part::Release.folder())) {
-            return foreign("is a folder with other content, not a package of disjoin");
+        let claim = folder.join(Part::Release.folder()).join("claim.json");
+        if !fs::symlink_metadata(claim).is_ok_and(|data| data.is_file()) {
+            return Err(self.whole("is a folder with other content, not a package of disjoin"));
         }
-        for entry in entries {
-            let part = [Part::Release, Part::Custody].into_iter().find(|part| entry == part.folder());
-            let Some(part) = part else { return foreign("is a package of disjoin, but holds other files, too") };
-            let files = self.list(&self.resolved.join(part.folder()))?;
-            if !files.iter().all(|file| file.to_str().is_some_and(|name| part.may_hold(name))) {
-                return foreign("is a package of disjoin, but holds other files, too");
+        match ours::foreign_in(folder).map_err(|e| Error::io(&self.shown, "look at the output folder", e))? {
+            None => Ok(Found::Package),
+            Some(Foreign { path, problem }) => {
+                let place = Place::file(self.shown.join(path).display().to_string());
+                let hint = match problem {
+                    ours::NO_LIST => "name another folder, or move this package away; nothing was changed",
+                    _ => "move it out of the package, or name another folder; nothing was changed",
+                };
+                Err(Error::input(place, problem).with_hint(hint))
             }
         }
-        Ok(Found::Package)
     }
 
-    fn list(&self, folder: &Path) -> Result<Vec<OsString>> {
-        let names = fs::read_dir(folder).and_then(|all| all.map(|entry| entry.map(|e| e.file_name())).collect());
-        names.map_err(|e| Error::io(&self.shown, "look at the output folder", e))
+    fn whole(&self, problem: &str) -> Error {
+        Error::input(Place::file(self.shown.display().to_string()), problem)
+            .with_hint("name another folder, or move this one away; nothing was changed")
     }
 }
 
-impl Staging {
-    fn create(destination: &Destination) -> Result<Self> {
-        let shown = destination.shown.clone();
-        let folder = destination.temporary("tmp");
-        fs::create_dir(&folder).map_err(|e| Error::io(&shown, "write the package", e))?;
-        match lock(&folder) {
-            Ok(lock) => Ok(Staging { shown, folder, lock }),
-            // Without locks there is no telling leftovers from work, but the package can still be written.
-            Err(_) => match File::open(&folder) {
-                Ok(lock) => Ok(Staging { shown, folder, lock }),
-                Err(e) => {
-                    let _ = fs::remove_dir(&folder);
-                    Err(Error::io(&shown, "write the package", e))
-                }
-            },
-        }
-    }
-
-    /// Writes one file and makes it durable. Names are those of the format: a package with others is refused later.
-    ///
-    /// `fill` gets the bare file: it shall hand over large blocks, or wrap it in a `BufWriter` and flush that.
-    pub fn write(&self, part: Part, name: &str, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-        if !part.may_hold(name) {
-            return Err(Error::Internal("a package was to get a file that is not part of the format"));
-        }
-        let folder = self.folder.join(part.folder());
-        let cannot_write = |e| Error::io(&self.place(part, name), "write", e);
-        match make_folder(&folder, part) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(cannot_write(e)),
-            _ => {}
-        }
-        let mut file = File::create_new(folder.join(name)).map_err(cannot_write)?;
-        fill(&mut file)?;
-        file.sync_all().map_err(cannot_write)
-    }
-
-    /// Lets `fill` use a file that is no part of the package, and is gone afterwards. It is as private as custody.
-    pub fn scratch<T>(&self, fill: impl FnOnce(&mut File, &Path) -> Result<T>) -> Result<T> {
-        let folder = self.folder.join(Part::Custody.folder());
-        let path = folder.join(SCRATCH);
-        let cannot_write = |e| Error::io(&path, "write", e);
-        match make_folder(&folder, Part::Custody) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(cannot_write(e)),
-            _ => {}
-        }
-        let file = File::options().read(true).write(true).create_new(true).open(&path);
-        let filled = fill(&mut file.map_err(cannot_write)?, &path)?;
-        fs::remove_file(&path).map_err(cannot_write)?;
-        Ok(filled)
-    }
-
-    /// Where the release stands while it is made: to be read back before it is put in place.
-    pub fn release(&self) -> PathBuf {
-        self.folder.join(Part::Release.folder())
-    }
-
-    /// Where what must not leave stands meanwhile.
-    pub fn custody(&self) -> PathBuf {
-        self.folder.join(Part::Custody.folder())
-    }
-
-    /// Takes back what was written: something better follows.
-    pub fn clear(&self) -> Result<()> {
-        for part in [self.release(), self.custody()] {
-            match fs::remove_dir_all(&part) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io(&self.shown, "write the package", e));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the file will be in the end, for messages.
-    pub fn place(&self, part: Part, name: &str) -> PathBuf {
-        self.shown.join(part.folder()).join(name)
-    }
-
-    fn sync_folders(&self) -> Result<()> {
-        let parts = [Part::Release, Part::Custody].map(|part| self.folder.join(part.folder()));
-        parts
-            .iter()
-            .filter(|part| part.is_dir())
-            .try_for_each(|part| sync_folder(part))
-            .and_then(|()| ignore_unsupported(self.lock.sync_all()))
-            .map_err(|e| Error::io(&self.shown, "write the package", e))
-    }
+/// The folder above a path, without links, and the name in it.
+pub(super) fn split(path: &Path) -> Result<(PathBuf, OsString)> {
+    let Some(name) = path.file_name().map(OsStr::to_owned) else {
+        return Err(Error::recipe("output.folder", "does not name a folder", "for example out/released"));
+    };
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let found = fs::canonicalize(parent).ok().filter(|parent| parent.is_dir());
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "the folder above it does not exist");
+    Ok((found.ok_or_else(|| Error::io(path, "write", missing()))?, name))
 }
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // Nobody is left to tell; the next run tries again.
-        let _ = remove(&self.folder);
-    }
-}
-
-/// Whether the folder has a claim.json that says it is one, of whatever version.
-fn has_claim(release: &Path) -> bool {
-    #[derive(Deserialize)]
-    struct Head {
-        format: String,
-    }
-    let text = fs::read(release.join("claim.json")).unwrap_or_default();
-    serde_json::from_slice::<Head>(&text).is_ok_and(|head| head.format == claim::FORMAT)
+fn is_empty(folder: &Path) -> bool {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|data| data.is_dir());
+    is_folder && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -448,58 +217,8 @@ fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
 
-fn ignore_unsupported(result: io::Result<()>) -> io::Result<()> {
+pub(super) fn ignore_unsupported(result: io::Result<()>) -> io::Result<()> {
     result.or_else(|error| if is_unsupported(&error) { Ok(()) } else { Err(error) })
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    ignore_unsupported(File::open(folder)?.sync_all())
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-/// Custody is for the owner's eyes only.
-fn make_folder(folder: &Path, part: Part) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    if part == Part::Custody {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    #[cfg(not(unix))]
-    let _ = part;
-    builder.create(folder)
-}
-
-/// A handle of the folder that holds an exclusive lock on it, if nobody else has one.
-fn lock(folder: &Path) -> io::Result<File> {
-    let handle = File::open(folder)?;
-    handle.try_lock()?;
-    Ok(handle)
-}
-
-/// Whether a file still has its name.
-#[cfg(unix)]
-fn is_at(handle: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let inode = |data: &fs::Metadata| (data.dev(), data.ino());
-    matches!((handle.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if inode(&a) == inode(&b))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
 }
 
 #[cfg(test)]
@@ -568,20 +287,93 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn custody_is_private_and_links_are_followed() {
+    fn custody_is_private_and_links_are_not_followed() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (out, link) = (folder.path().join("real/out"), folder.path().join("link"));
         fs::create_dir(folder.path().join("real")).unwrap();
         publish(&out, "one").unwrap();
-        assert_eq!(fs::metadata(out.join("custody")).unwrap().permissions().mode() & 0o777, 0o700);
+        let mode = |path: &str| fs::metadata(out.join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode("custody"), mode("custody/leaf_of.csv"), mode("custody/files.sha256")], [0o700, 0o600, 0o600]);
+        // A folder keeps the mode that its owner gave it.
+        fs::set_permissions(&out, fs::Permissions::from_mode(0o750)).unwrap();
+        publish(&out, "two").unwrap();
+        assert_eq!((mode(""), data(&out).as_str()), (0o750, "two"));
         symlink(&out, &link).unwrap();
-        publish(&link, "two").unwrap();
-        assert_eq!(data(&out), "two");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(names(folder.path()), ["link", "real"]);
         symlink(folder.path().join("nowhere"), folder.path().join("dangling")).unwrap();
-        assert!(Destination::check(&folder.path().join("dangling")).is_err());
+        for name in ["link", "dangling"] {
+            let error = publish(&folder.path().join(name), "three").unwrap_err();
+            assert!(error.to_string().contains("symbolic link") && error.hint().is_some(), "{error}");
+        }
+        assert_eq!(data(&out), "two");
+        assert_eq!(names(folder.path()), ["dangling", "link", "real"]);
+        // Links in the folders above are the user's own business.
+        symlink(folder.path().join("real"), folder.path().join("above")).unwrap();
+        publish(&folder.path().join("above/out"), "three").unwrap();
+        assert_eq!(data(&out), "three");
+    }
+
+    /// Refused, with the path of what is in the way; and taken once that is moved away.
+    fn refused(out: &Path, in_the_way: &str) {
+        let error = publish(out, "two").unwrap_err();
+        assert!(matches!(&error, Error::Input { hint: Some(_), .. }), "{in_the_way}: {error}");
+        assert!(error.to_string().contains(in_the_way), "{in_the_way}: {error}");
+        assert_eq!(data(out), "one");
+        let elsewhere = out.with_file_name("elsewhere");
+        fs::rename(out.join(in_the_way), &elsewhere).unwrap();
+        publish(out, "two").unwrap_or_else(|error| panic!("{in_the_way}: {error}"));
+        assert_eq!(data(out), "two");
+        assert!(fs::symlink_metadata(elsewhere).is_ok());
+    }
+
+    #[test]
+    fn what_is_in_a_package_and_not_ours_is_named_and_untouched() {
+        type Spoil = fn(&Path);
+        let spoil: [(&str, Spoil); 6] = [
+            ("notes.txt", |path| fs::write(path, "mine").unwrap()),
+            ("release/notes.txt", |path| fs::write(path, "mine").unwrap()),
+            ("release/report.html", |path| {
+                fs::create_dir(path).unwrap();
+                fs::write(path.join("cat.jpg"), "mine").unwrap();
+            }),
+            ("custody/report.md", |path| fs::write(path, "mine").unwrap()),
+            ("custody/leaf_of.csv", |path| fs::write(path, "changed").unwrap()),
+            ("custody/findings.csv", |path| {
+                #[cfg(unix)]
+                std::os::unix::fs::symlink("leaf_of.csv", path).unwrap();
+                #[cfg(not(unix))]
+                fs::write(path, "mine").unwrap();
+            }),
+        ];
+        for (name, spoil) in spoil {
+            let folder = tempfile::tempdir().unwrap();
+            let out = folder.path().join("out");
+            publish(&out, "one").unwrap();
+            spoil(&out.join(name));
+            refused(&out, name);
+            assert_eq!(names(folder.path()), ["elsewhere", "out"]);
+        }
+    }
+
+    #[test]
+    fn without_its_list_nobody_knows_whose_a_package_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        publish(&out, "one").unwrap();
+        fs::remove_file(out.join("custody/files.sha256")).unwrap();
+        let error = publish(&out, "two").unwrap_err();
+        assert!(error.to_string().contains("custody/files.sha256") && error.hint().is_some(), "{error}");
+        assert_eq!(data(&out), "one");
+    }
+
+    #[test]
+    fn a_hard_link_elsewhere_survives() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        publish(&out, "one").unwrap();
+        fs::hard_link(out.join("release/data.jsonl"), folder.path().join("kept")).unwrap();
+        publish(&out, "two").unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("kept")).unwrap(), "one");
     }
 
     #[test]
@@ -589,15 +381,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), "mine").unwrap();
-        fs::create_dir_all(at("photos")).unwrap();
+        fs::create_dir(at("photos")).unwrap();
         fs::write(at("photos/cat.jpg"), "mine").unwrap();
-        publish(&at("package"), "one").unwrap();
-        fs::write(at("package/notes.txt"), "mine").unwrap();
-        publish(&at("deeper"), "one").unwrap();
-        fs::write(at("deeper/release/notes.txt"), "mine").unwrap();
-        publish(&at("other"), "one").unwrap();
-        fs::write(at("other/release/claim.json"), r#"{"format":"something"}"#).unwrap();
-        for name in ["file", "photos", "package", "deeper", "other"] {
+        for name in ["file", "photos"] {
             let error = Destination::check(&at(name)).unwrap_err();
             assert!(matches!(&error, Error::Input { hint: Some(_), .. }), "{name}: {error}");
         }
@@ -605,7 +391,7 @@ mod tests {
         assert!(matches!(Destination::check(Path::new("/")), Err(Error::Recipe { .. })));
         assert!(matches!(Destination::check(Path::new(".")), Err(Error::Recipe { .. })));
         assert_eq!(fs::read_to_string(at("photos/cat.jpg")).unwrap(), "mine");
-        assert_eq!(names(folder.path()), ["deeper", "file", "other", "package", "photos"]);
+        assert_eq!(names(folder.path()), ["file", "photos"]);
     }
 
     #[test]
@@ -619,6 +405,21 @@ mod tests {
         drop(destination);
         assert_eq!(names(&out), ["cat.jpg"]);
         assert_eq!(names(folder.path()), ["out"]);
+        // In a package, after it was looked at.
+        let out = folder.path().join("package");
+        publish(&out, "one").unwrap();
+        for exchange in [exchange, |_: &Path, _: &Path| Err(io::ErrorKind::Unsupported.into())] {
+            let destination = Destination::check(&out).unwrap();
+            fs::write(out.join("custody/mine.txt"), "mine").unwrap();
+            let staging = Staging::create(&destination.lock, &out).unwrap();
+            fill(&staging, "two").unwrap();
+            staging.seal().unwrap();
+            assert!(destination.replace(&staging.folder, exchange).unwrap_err().to_string().contains("mine.txt"));
+            drop((staging, destination));
+            assert_eq!((data(&out).as_str(), names(&out.join("custody")).len()), ("one", 3));
+            fs::remove_file(out.join("custody/mine.txt")).unwrap();
+        }
+        assert_eq!(names(folder.path()), ["out", "package"]);
     }
 
     #[test]
@@ -642,24 +443,25 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_are_removed_unless_their_maker_lives() {
+    fn folders_with_temporary_names_that_we_did_not_make_stay() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir_all(at(".out.disjoin-0123456789abcdef.tmp/release")).unwrap();
-        let kept = [".out.disjoin-0123456789abcdeg.tmp", ".out2.disjoin-0123456789abcdef.tmp", ".out.tmp"];
-        kept.iter().for_each(|name| fs::create_dir(at(name)).unwrap());
-        let alive = at(".out.disjoin-fedcba9876543210.tmp");
-        fs::create_dir(&alive).unwrap();
-        let lock = lock(&alive).unwrap();
+        let kept = [".out.disjoin-0123456789abcdef.old", ".out.disjoin-0123456789abcdef.tmp", ".out.tmp"];
+        for name in kept {
+            fs::create_dir_all(folder.path().join(name).join("release")).unwrap();
+            fs::write(folder.path().join(name).join("release/data.jsonl"), "mine").unwrap();
+        }
         publish(&out, "one").unwrap();
-        let mut expected = kept.map(str::to_owned).to_vec();
-        expected.extend([".out.disjoin-fedcba9876543210.tmp".into(), "out".into()]);
-        expected.sort_unstable();
-        assert_eq!(names(folder.path()), expected);
-        drop(lock);
         publish(&out, "two").unwrap();
-        assert!(!alive.exists());
+        assert_eq!(names(folder.path()), [kept[0], kept[1], kept[2], "out"]);
+    }
+
+    /// As if the run had been killed: its lock is gone, and the list of names in it stays.
+    fn kill(destination: Destination, folder: &Path) {
+        let path = folder.join(".out.disjoin.lock");
+        let list = fs::read(&path).unwrap();
+        drop(destination);
+        fs::write(&path, list).unwrap();
     }
 
     #[test]
@@ -669,20 +471,27 @@ mod tests {
         publish(&out, "one").unwrap();
         let unsupported = |_: &Path, _: &Path| Err(io::ErrorKind::Unsupported.into());
         let destination = Destination::check(&out).unwrap();
-        let staging = Staging::create(&destination).unwrap();
+        let staging = Staging::create(&destination.lock, &out).unwrap();
         fill(&staging, "two").unwrap();
+        staging.seal().unwrap();
         destination.replace(&staging.folder, unsupported).unwrap();
         assert_eq!(data(&out), "two");
-        assert_eq!(data(&staging.folder), "one");
         // The second step fails: the new folder is gone. The old package is back.
         assert!(destination.replace(&folder.path().join("gone"), unsupported).is_err());
         assert_eq!(data(&out), "two");
         drop((staging, destination));
         assert_eq!(names(folder.path()), ["out"]);
         // A run was killed between the two steps.
-        fs::rename(&out, folder.path().join(".out.disjoin-0123456789abcdef.old")).unwrap();
+        let destination = Destination::check(&out).unwrap();
+        let aside = destination.lock.temporary("old").unwrap();
+        let half = Staging::create(&destination.lock, &out).unwrap();
+        fill(&half, "three").unwrap();
+        std::mem::forget(half);
+        fs::rename(&out, aside).unwrap();
+        kill(destination, folder.path());
         assert!(Destination::check(&out).unwrap().replaces());
         assert_eq!(data(&out), "two");
+        assert_eq!(names(folder.path()), ["out"]);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! Promises:   files are written at the same time, each as a whole; `release/` says nothing about the order of the input
 //! Checked by: `tests/it/table_release.rs`, `tests/it/recoded.rs`, `crates/disjoin-cli/tests/it/package.rs`
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::custody::{self, Custody, map_writer};
-use super::destination::{Part, Staging};
+use super::manifest::{Hashed, LIST};
+use super::staging::{Part, Staging};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 use crate::release::open::{InMemory, JsonlWriter, RootStream, copy};
@@ -40,7 +40,7 @@ impl Encoding {
 
 /// A file of a package: with every block that is written to it, it is asked whether to stop.
 pub struct Watched<'a> {
-    file: &'a mut File,
+    file: &'a mut Hashed,
     observer: &'a dyn Observer,
 }
 
@@ -207,7 +207,12 @@ pub fn release_folder(path: &Path) -> Result<PathBuf> {
 
 /// The custody folder that somebody named, or the one beside a release folder.
 pub fn custody_folder(named: Option<&Path>, release: &Path) -> Option<PathBuf> {
-    let beside = || release.parent().map(|parent| parent.join(Part::Custody.folder())).filter(|folder| folder.is_dir());
+    // A package that was made of a release alone has a list of its files there, and nothing else.
+    let is_kept = |folder: &PathBuf| {
+        std::fs::read_dir(folder)
+            .is_ok_and(|mut files| files.any(|file| file.is_ok_and(|file| file.file_name() != LIST)))
+    };
+    let beside = || release.parent().map(|parent| parent.join(Part::Custody.folder())).filter(is_kept);
     named.map(Path::to_path_buf).or_else(beside)
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::{decompress, text};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 
 /// WordNet's files of synsets.
 const WORDNET: [&str; 4] = ["data.noun", "data.verb", "data.adj", "data.adv"];
@@ -62,7 +63,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn load(path: &Path) -> Result<Vec<u8>> {
-    let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
+    let bytes = read_file(path, "read", Memory::default())?;
     Ok(decompress(&path.display().to_string(), &bytes, &crate::observer::Unobserved)?.into_owned())
 }
 

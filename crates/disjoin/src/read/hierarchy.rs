@@ -18,6 +18,7 @@ use std::path::Path;
 use super::text::{Rows, detect_separator, head, is_blank_row, validate, write_fields};
 use crate::data::{Dictionary, Fault, Hierarchy, HierarchyBuilder, NodeId};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 
 /// Whose files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub fn write_hierarchy(
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::io(path, "read", source))
+    read_file(path, "read", Memory::default())
 }
 
 /// The names of all nodes: no label is that of another node, or of a term that does not stand right below it.
@@ -111,7 +112,9 @@ fn names<'a>(hierarchy: &'a Hierarchy, dictionary: &'a Dictionary) -> Vec<Cow<'a
         let mut name = Cow::Borrowed(hierarchy.text(node, dictionary));
         if node as usize >= hierarchy.n_terms() {
             let is_others = |name: &str| dictionary.get(name).is_some_and(|term| hierarchy.parent(term) != Some(node));
-            while is_others(&name) || taken.contains(&name) {
+            // A name that is made up is no term's at all: a term that repeats itself has no label.
+            let is_terms = |name: &Cow<'_, str>| matches!(name, Cow::Owned(made) if dictionary.get(made).is_some());
+            while is_others(&name) || is_terms(&name) || taken.contains(&name) {
                 name.to_mut().push('\'');
             }
             taken.insert(name.clone());
@@ -500,7 +503,15 @@ mod tests {
             assert_eq!(read.text(read.parent(0).unwrap(), &dictionary), "x'");
             assert_eq!((read.parent(0), read.n_nodes()), (read.parent(2), tree.n_nodes()));
         }
+        // Nor may a name that is made up be that of the term right below it.
+        let dictionary = Dataset::from_texts([["a'", "a", "b"]]).dictionary;
+        let tree =
+            Hierarchy::from_paths(&dictionary, [("a'", ["a", "*"]), ("a", ["y", "*"]), ("b", ["y", "*"])]).unwrap();
+        let mut out = Vec::new();
+        write_hierarchy(&tree, &dictionary, HierarchyStyle::Arx, Path::new("h"), &mut out).unwrap();
+        assert_eq!(parse_hierarchy("h", &out, &dictionary).unwrap().n_nodes(), tree.n_nodes());
         // Terms without a label.
+        let dictionary = Dataset::from_texts([["a", "x", "b"]]).dictionary;
         let alone = Hierarchy::from_paths(&dictionary, [("a", vec!["x"]), ("x", vec![]), ("b", vec![])]).unwrap();
         let mut out = Vec::new();
         assert!(write_hierarchy(&alone, &dictionary, HierarchyStyle::Amnesia, Path::new("h"), &mut out).is_err());

@@ -10,6 +10,7 @@ use std::path::Path;
 use super::text::{Rows, detect_separator, head, is_blank_row, validate};
 use crate::data::{Dictionary, Interest, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 
 /// Reads a file of utility sets and one of weights, as far as there are any.
 pub fn interest(sets: Option<&Path>, weights: Option<&Path>, dictionary: &Dictionary) -> Result<Interest> {
@@ -88,7 +89,7 @@ fn unknown(place: Place, position: usize) -> Error {
 /// Calls `each` with every row that is not blank, and where it is.
 fn read_rows(path: &Path, mut each: impl FnMut(Place, &[String]) -> Result<()>) -> Result<()> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| Error::io(path, "read", source))?;
+    let bytes = read_file(path, "read", Memory::default())?;
     let text = validate(&name, &bytes)?;
     let separator = detect_separator(head(text), [b',', b';', b'\t'], true).unwrap_or(b',');
     let mut rows = Rows::new(&name, text, separator);

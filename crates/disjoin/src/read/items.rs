@@ -4,11 +4,12 @@ use std::path::Path;
 
 use crate::data::Dictionary;
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 
 /// Reads a list of items.
 pub fn items(path: &Path) -> Result<Dictionary> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the items", e))?;
+    let bytes = read_file(path, "read the items", Memory::default())?;
     let text = String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes().iter().take(e.utf8_error().valid_up_to()).filter(|&&byte| byte == b'\n').count();
         Error::input(Place::line(&name, line as u64), "is not valid UTF-8").with_hint("convert the file to UTF-8")

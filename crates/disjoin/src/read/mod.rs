@@ -37,6 +37,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
+use crate::memory::{open_file, over};
 use crate::observer::{Observer, Unobserved};
 use builder::Counts;
 
@@ -48,7 +49,7 @@ pub use hierarchy::{
 pub use interest::interest;
 pub use items::items;
 pub use records::sets_of_rows;
-pub use source::{Files, Row, Rows, Sources, count_table_from, read_sets, read_table_from, scheme};
+pub use source::{Files, Row, Rows, Sources, count_table_from, read_sets, read_table_from};
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -164,21 +165,33 @@ const PIECE: usize = 1 << 20;
 /// All bytes of a file, or of the standard input; how much of a file is read is told.
 fn bytes_of(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
     let cannot_read = |source| Error::io(path, "read", source);
+    let name = path.display().to_string();
     if path == Path::new("-") {
-        return pieces(io::stdin().lock(), 0, observer).map_err(cannot_read);
+        // How much there is shows at its end.
+        return pieces(io::stdin().lock(), 0, (&name, observer.memory().limit(u64::MAX)), observer, cannot_read);
     }
-    let file = std::fs::File::open(path).map_err(cannot_read)?;
+    let file = open_file(path, "read")?;
     let size = file.metadata().map_or(0, |file| file.len());
-    pieces(file, size as usize, observer).map_err(cannot_read)
+    observer.memory().check(size, size, || Place::file(&name), "the file")?;
+    pieces(file, size as usize, (&name, observer.memory().limit(u64::MAX)), observer, cannot_read)
 }
 
-/// Reads to the end, piece by piece; `size` is how much there is, if that is known.
-fn pieces(mut from: impl Read, size: usize, observer: &dyn Observer) -> io::Result<Vec<u8>> {
+/// Reads to the end, piece by piece, up to a limit; `size` is how much there is, if that is known. What the system says is `refused`.
+fn pieces(
+    mut from: impl Read,
+    size: usize,
+    (name, limit): (&str, u64),
+    observer: &dyn Observer,
+    refused: impl Fn(io::Error) -> Error,
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size);
     loop {
         observer.check();
-        if from.by_ref().take(PIECE as u64).read_to_end(&mut bytes)? == 0 {
+        if from.by_ref().take(PIECE as u64).read_to_end(&mut bytes).map_err(&refused)? == 0 {
             return Ok(bytes);
+        }
+        if bytes.len() as u64 > limit {
+            return Err(over(Place::file(name), "what is read asks for more", limit));
         }
         if size > 0 {
             observer.progress((bytes.len() as f64 / size as f64).min(1.0));
@@ -315,12 +328,24 @@ fn packing(name: &str, head: &[u8]) -> Result<Packing> {
 /// Unpacks gzip and Zstandard.
 fn decompress<'a>(name: &str, raw: &'a [u8], observer: &dyn Observer) -> Result<Cow<'a, [u8]>> {
     let packing = packing(name, raw)?;
+    let limit = (name, observer.memory().limit(raw.len() as u64));
+    let corrupt = |_| corrupt(name, packing);
     let unpacked = match packing {
         Packing::Plain => return Ok(Cow::Borrowed(raw)),
-        Packing::Gzip => pieces(flate2::read::MultiGzDecoder::new(raw), 0, observer),
-        Packing::Zstandard => zstd::stream::read::Decoder::new(raw).and_then(|from| pieces(from, 0, observer)),
+        Packing::Gzip => pieces(flate2::read::MultiGzDecoder::new(raw), 0, limit, observer, corrupt),
+        Packing::Zstandard => pieces(zstandard(raw).map_err(corrupt)?, 0, limit, observer, corrupt),
     };
-    unpacked.map(Cow::Owned).map_err(|_| corrupt(name, packing))
+    unpacked.map(Cow::Owned)
+}
+
+/// A frame may ask the decoder for a window of 2^27 bytes, which is what the strongest level writes, and for no more.
+const WINDOW_LOG: u32 = 27;
+
+/// Unpacks Zstandard.
+fn zstandard<'a, R: io::BufRead>(from: R) -> io::Result<zstd::stream::read::Decoder<'a, R>> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(from)?;
+    decoder.window_log_max(WINDOW_LOG)?;
+    Ok(decoder)
 }
 
 fn corrupt(name: &str, packing: Packing) -> Error {

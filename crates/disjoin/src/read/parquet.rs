@@ -14,7 +14,7 @@ use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, U
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -27,12 +27,12 @@ use super::recognise::{Kind, kind_of};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
-use crate::release::parquet::guarded;
+use crate::release::parquet_claims::{guarded, open_parquet};
 
 /// Reads a Parquet file.
 pub(super) fn read(name: &str, bytes: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let bytes = Bytes::copy_from_slice(bytes);
-    let file = guarded(name, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
+    let file = open_parquet(bytes, name, ArrowReaderOptions::new(), observer.memory())?;
     let columns = choose_columns(name, file.schema(), options)?;
     let mask = ProjectionMask::roots(file.parquet_schema(), columns.positions());
     let batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;

@@ -33,6 +33,7 @@ use std::path::Path;
 
 use crate::data::{Dictionary, Hierarchy, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -52,8 +53,11 @@ impl Policy {
     /// The constraints of two files. Without a file of utility constraints all terms may stand in for each other.
     pub fn read(privacy: &Path, utility: Option<&Path>, dictionary: &Dictionary) -> Result<Self> {
         let read = |path: &Path| -> Result<(String, String)> {
-            let text = std::fs::read_to_string(path).map_err(|source| Error::io(path, "read", source))?;
-            Ok((path.display().to_string(), text))
+            let name = path.display().to_string();
+            let text = String::from_utf8(read_file(path, "read", Memory::default())?).map_err(|_| {
+                Error::input(Place::file(&name), "is not valid UTF-8").with_hint("convert the file to UTF-8")
+            })?;
+            Ok((name, text))
         };
         let (name, text) = read(privacy)?;
         let privacy = parse_privacy(&name, &text, dictionary)?;

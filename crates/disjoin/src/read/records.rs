@@ -26,11 +26,15 @@ use crate::observer::{Observer, Unobserved};
 const SAMPLE: usize = 1000;
 
 /// Makes records of rows, wherever they come from.
-pub fn sets_of_rows(rows: Rows, options: &Options) -> Result<(Dataset, Intake)> {
+pub fn sets_of_rows(rows: Rows<'_>, options: &Options) -> Result<(Dataset, Intake)> {
     sets_of_rows_with(rows, options, &Unobserved)
 }
 
-pub(super) fn sets_of_rows_with(rows: Rows, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Intake)> {
+pub(super) fn sets_of_rows_with(
+    rows: Rows<'_>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Intake)> {
     check_separator("list-separator", options.list_separator)?;
     let Rows { name, header, arrays, rows } = rows;
     let mut rows = Incoming::new(&name, header.len(), rows, observer);
@@ -172,7 +176,7 @@ mod tests {
     use super::super::testing::texts;
     use super::*;
 
-    fn given(header: &[&str], arrays: &[usize], rows: &[&[&str]]) -> Rows {
+    fn given(header: &[&str], arrays: &[usize], rows: &[&[&str]]) -> Rows<'static> {
         let cell = |text: &&str| (*text != "-").then(|| text.to_string());
         let rows: Vec<Result<Row>> = rows.iter().map(|row| Ok(row.iter().map(cell).collect())).collect();
         let header = header.iter().map(|name| name.to_string()).collect();

@@ -16,13 +16,14 @@ use super::rows::{
 use super::{Intake, Options, hexadecimal, read_file};
 use crate::data::{Dataset, Table};
 use crate::error::{Error, Place, Result};
+use crate::location::scheme;
 use crate::observer::Observer;
 
 /// A row: the text of each cell, none where there is no value.
 pub type Row = Vec<Option<String>>;
 
 /// A table of texts, row by row.
-pub struct Rows {
+pub struct Rows<'a> {
     /// How to speak of it: never with a password.
     pub name: String,
     /// The names of its columns.
@@ -30,15 +31,15 @@ pub struct Rows {
     /// The positions of columns that are arrays by their type. Their cells are written as PostgreSQL does: `{a,"b c"}`.
     pub arrays: Vec<usize>,
     /// Its rows, each as long as the header.
-    pub rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+    pub rows: Box<dyn Iterator<Item = Result<Row>> + Send + 'a>,
 }
 
-impl Rows {
+impl<'a> Rows<'a> {
     /// Rows without arrays.
     pub fn new(
         name: impl Into<String>,
         header: Vec<String>,
-        rows: impl Iterator<Item = Result<Row>> + Send + 'static,
+        rows: impl Iterator<Item = Result<Row>> + Send + 'a,
     ) -> Self {
         Rows { name: name.into(), header, arrays: Vec::new(), rows: Box::new(rows) }
     }
@@ -46,13 +47,8 @@ impl Rows {
 
 /// Opens what is not a file. The core reads files only; shells bring databases.
 pub trait Sources: Sync {
-    /// The rows at a location; none if the location is the name of a file.
-    fn open(&self, location: &str) -> Option<Result<Rows>>;
-
-    /// How to speak of a location: without passwords.
-    fn shown(&self, location: &str) -> String {
-        location.to_owned()
-    }
+    /// The rows at a location; none if the location is the name of a file. Whoever waits for them asks the observer meanwhile.
+    fn open<'a>(&self, location: &str, observer: &'a dyn Observer) -> Option<Result<Rows<'a>>>;
 }
 
 /// Files, and nothing else.
@@ -60,26 +56,12 @@ pub trait Sources: Sync {
 pub struct Files;
 
 impl Sources for Files {
-    fn open(&self, location: &str) -> Option<Result<Rows>> {
+    fn open<'a>(&self, location: &str, _observer: &'a dyn Observer) -> Option<Result<Rows<'a>>> {
         scheme(location)?;
         let problem = "is a URL, and this build of disjoin reads files only";
-        let error = Error::input(Place::file(self.shown(location)), problem);
+        let error = Error::input(Place::file(location), problem);
         Some(Err(error.with_hint("build disjoin with the feature databases, or export the table as CSV")))
     }
-
-    /// Of a URL nothing but its kind: where its password stands is for those to know who can open it.
-    fn shown(&self, location: &str) -> String {
-        scheme(location).map_or_else(|| location.to_owned(), |scheme| format!("{scheme}:..."))
-    }
-}
-
-/// What stands before the colon of a URL, as in `postgres://host/db` and `sqlite:people.db`; files have none.
-pub fn scheme(location: &str) -> Option<&str> {
-    let (scheme, rest) = location.split_once(':')?;
-    let is_known = matches!(scheme, "sqlite" | "postgres" | "postgresql");
-    // A single letter is a drive.
-    let is_word = scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    (is_known || (is_word && rest.starts_with("//"))).then_some(scheme)
 }
 
 /// Reads records of terms, wherever they are.
@@ -89,7 +71,7 @@ pub fn read_sets(
     sources: &dyn Sources,
     observer: &dyn Observer,
 ) -> Result<(Dataset, Intake)> {
-    match sources.open(&location.to_string_lossy()) {
+    match sources.open(&location.to_string_lossy(), observer) {
         Some(rows) => sets_of_rows_with(rows?, options, observer),
         None => read_file(location, options, observer),
     }
@@ -103,7 +85,7 @@ pub fn read_table_from(
     sources: &dyn Sources,
     observer: &dyn Observer,
 ) -> Result<(Table, TableIntake)> {
-    match sources.open(&location.to_string_lossy()) {
+    match sources.open(&location.to_string_lossy(), observer) {
         Some(rows) => table_of_rows_with(rows?, options, declared, observer),
         None => read_table_file(location, options, declared, observer),
     }
@@ -118,7 +100,7 @@ pub fn count_table_from(
     sources: &dyn Sources,
     observer: &dyn Observer,
 ) -> Result<Streamed> {
-    match sources.open(&location.to_string_lossy()) {
+    match sources.open(&location.to_string_lossy(), observer) {
         Some(found) => {
             let (table, intake) = table_of_rows_with(found?, options, declared, observer)?;
             count_rows(table, intake, rows)
@@ -131,7 +113,7 @@ pub fn count_table_from(
 pub(super) struct Incoming<'a> {
     name: &'a str,
     width: usize,
-    rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+    rows: Box<dyn Iterator<Item = Result<Row>> + Send + 'a>,
     number: u64,
     hash: Sha256,
     bytes: u64,
@@ -142,7 +124,7 @@ impl<'a> Incoming<'a> {
     pub(super) fn new(
         name: &'a str,
         width: usize,
-        rows: Box<dyn Iterator<Item = Result<Row>> + Send>,
+        rows: Box<dyn Iterator<Item = Result<Row>> + Send + 'a>,
         observer: &'a dyn Observer,
     ) -> Self {
         Incoming { name, width, rows, number: 0, hash: Sha256::new(), bytes: 0, observer }
@@ -194,28 +176,12 @@ mod tests {
     use crate::observer::Unobserved;
 
     #[test]
-    fn urls_are_told_from_files() {
-        for (url, expected) in [
-            ("sqlite:a.db", "sqlite"),
-            ("postgres://h/d", "postgres"),
-            ("postgresql://h/d?table=t", "postgresql"),
-            ("mysql://ann:secret@h/d", "mysql"),
-        ] {
-            assert_eq!(scheme(url), Some(expected));
-        }
-        for file in ["a.csv", "-", "c:\\data\\a.csv", "c://a", "postgres", "sqlite.db", "folder/sqlite:x", "a:b"] {
-            assert_eq!(scheme(file), None, "{file}");
-        }
-    }
-
-    #[test]
     fn without_databases_urls_are_refused_without_passwords() {
         for url in ["postgres://ann:secret@h/d?table=t", "mysql://ann:secret@h/d"] {
             let error = read_sets(Path::new(url), &Options::default(), &Files, &Unobserved).unwrap_err();
             assert!(error.to_string().contains("reads files only"), "{error}");
-            assert!(!format!("{error:?}").contains("secret") && !Files.shown(url).contains("secret"), "{error:?}");
+            assert!(!format!("{error:?}").contains("secret"), "{error:?}");
         }
-        assert_eq!(Files.shown("a.csv"), "a.csv");
     }
 
     #[test]

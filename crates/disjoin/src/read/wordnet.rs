@@ -13,6 +13,7 @@ use std::path::Path;
 
 use super::text;
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 use crate::read::words::singular;
 
 /// Nouns and what they are kinds of.
@@ -28,7 +29,7 @@ impl WordNet {
     /// Reads `data.noun` in a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("data.noun");
-        let bytes = std::fs::read(&path).map_err(|source| Error::io(&path, "read", source))?;
+        let bytes = read_file(&path, "read", Memory::default())?;
         WordNet::parse(&path.display().to_string(), &bytes)
     }
 

@@ -147,6 +147,8 @@ const COLUMNS: &[&str] = &[
 ];
 const CLASSES: &[&str] = &["table.insensitive", "table.set", "limits.inference_gain", "limits.belief_change"];
 const SPLIT: &[&str] = &["limits.joint_loss", "limits.certain_disclosures", "limits.knowledge_breach"];
+/// Where chance protects.
+const CHANCE: &[&str] = &["table.demonstration"];
 const NOISE: &[&str] = &["protect.noise."];
 
 macro_rules! entry {
@@ -337,7 +339,14 @@ impl Method {
             "quasi-identifiers and sensitive columns apart",
             [COLUMNS, SPLIT, &["table.as_is", "table.groups_by"]]
         ),
-        entry!(Anatomy, "anatomy", Table, Split, "the same, with quasi-identifiers as they are", [COLUMNS, SPLIT]),
+        entry!(
+            Anatomy,
+            "anatomy",
+            Table,
+            Split,
+            "the same, with quasi-identifiers as they are",
+            [COLUMNS, SPLIT, CHANCE]
+        ),
     ];
 
     /// What a table is protected by if nothing is said.

@@ -12,12 +12,13 @@ pub mod table;
 pub mod template;
 pub mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::attack::summary::Choice;
+use crate::location::shown;
 use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::read;
 use crate::release::{Form, Promise};
@@ -52,7 +53,7 @@ pub struct Recipe {
     pub repair: Repair,
     /// Where it goes.
     pub output: Output,
-    /// What its writer should know: keys that have other names now.
+    /// What its writer should know: keys that have other names now, a password that is written down.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -67,11 +68,17 @@ impl Recipe {
 /// What to read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Input {
-    /// The file; relative ones start at the folder of the recipe.
+    /// The file, or the URL of a table; relative files start at the folder of the recipe. Written without a password.
+    #[serde(serialize_with = "without_secrets")]
     pub file: PathBuf,
     /// How it is read, where its name and content do not say it.
     #[serde(flatten)]
     pub options: read::Options,
+}
+
+/// What a report may show of a location.
+fn without_secrets<S: Serializer>(file: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&shown(&file.to_string_lossy()))
 }
 
 /// How to protect it: disassociation, unless something else is asked for.

@@ -15,7 +15,9 @@ use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
 use crate::error::{Error, Place, Result};
+use crate::location::{has_password, scheme};
 use crate::measure;
+use crate::memory::{Memory, read_file};
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
 use crate::release::Promise;
@@ -39,7 +41,7 @@ pub mod default {
 /// Reads a recipe and resolves it. Relative paths start at its folder.
 pub fn read_recipe(path: &Path) -> Result<Recipe> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read the recipe", e))?;
+    let bytes = read_file(path, "read the recipe", Memory::default())?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::input(Place::file(&name), "is not valid UTF-8").with_hint("save the recipe as UTF-8"))?;
     let written = parse(&text, &name)?;
@@ -60,7 +62,7 @@ pub fn in_file(error: Error, text: &str, file: &str) -> Error {
 /// Fills in what is missing and refuses what has no meaning. Errors name the key.
 pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
     let method = method(written)?;
-    refuse_foreign(written, method)?;
+    let idle = idle_keys(written, method)?;
     let input = input(&written.input, folder)?;
     let mut protect = protect(&written.protect);
     for file in [&mut protect.utility, &mut protect.weights] {
@@ -93,6 +95,9 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
     let repair = Repair { rounds: written.repair.rounds.unwrap_or(default::ROUNDS), limit: written.repair.limit };
     refuse_repair(&repair, &protect, &attack)?;
     let old = |(old, now): &(&str, &str)| format!("{old} is now called {now}");
+    let password = has_password(&input.file.to_string_lossy()).then(|| {
+        String::from("input.file has a password in it, and whoever reads the recipe knows it; remove it, and set PGPASSWORD or use ~/.pgpass")
+    });
     Ok(Recipe {
         input,
         method,
@@ -103,7 +108,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
         limits,
         repair,
         output: Output { folder: folder.join(named), format: written.output.format.unwrap_or_default() },
-        notes: written.old_keys.iter().map(old).collect(),
+        notes: written.old_keys.iter().map(old).chain(password).chain(idle).collect(),
     })
 }
 
@@ -131,12 +136,19 @@ fn method(written: &Written) -> Result<Method> {
     }
 }
 
-/// A key that the method does not know would be ignored: it is refused instead.
-fn refuse_foreign(written: &Written, method: Method) -> Result<()> {
+/// A key that the method does not know would be ignored: it is refused instead. One that says what is the default anyway, as
+/// `recipe new` writes it, is told in a note.
+fn idle_keys(written: &Written, method: Method) -> Result<Vec<String>> {
     let has_sets = written.table.as_ref().is_some_and(|table| table.set.is_some());
     let of_sets = ["protect.grouping", "protect.max_cluster", "protect.promise", "protect.refine"];
+    let mut notes = Vec::new();
     for key in given(written) {
         let is_idle = method.entry().takes == Shape::Table && of_sets.contains(&&*key) && !has_sets;
+        let is_table = method.entry().takes == Shape::Table;
+        if is_table && (is_idle || !method.knows(&key)) && says_default(written, &key) {
+            notes.push(format!("{key} does nothing with the method {}; leave it out", method.name()));
+            continue;
+        }
         if is_idle {
             let problem = "is for the column of sets, and none is named";
             return Err(Error::recipe(key, problem, "leave it out, or name the column of sets"));
@@ -154,7 +166,18 @@ fn refuse_foreign(written: &Written, method: Method) -> Result<()> {
             return Err(Error::recipe(key, format!("is not known by the method {}", method.name()), hint));
         }
     }
-    Ok(())
+    Ok(notes)
+}
+
+/// Whether one of the keys that `recipe new` writes out says what holds without it.
+fn says_default(written: &Written, key: &str) -> bool {
+    match key {
+        "protect.m" => written.protect.m == Some(default::M),
+        "protect.promise" => written.protect.promise == Some(written::Promised::AlgorithmAware),
+        "attack.run" => written.attack.run.as_deref() == Some(&Choice::ALL),
+        "limits.certain_disclosures" => written.limits.certain_disclosures == Some(0),
+        _ => false,
+    }
 }
 
 fn check_sensitive(written: &written::Protect, protect: &Protect) -> Result<()> {
@@ -195,7 +218,7 @@ fn input(written: &written::Input, folder: &Path) -> Result<Input> {
         return Err(Error::recipe("input.max_record_terms", "must be at least 1", hint));
     }
     // A URL starts nowhere in the file system.
-    let is_place = file == "-" || read::scheme(file).is_some();
+    let is_place = file == "-" || scheme(file).is_some();
     Ok(Input { file: if is_place { PathBuf::from(file) } else { folder.join(file) }, options })
 }
 

@@ -54,8 +54,11 @@ pub struct Written {
     pub hide: Option<Associations>,
     /// The suppression limit: the greatest share of records that may be suppressed.
     pub suppression_limit: Option<f64>,
-    /// For methods that draw.
+    /// Where burel's draws start: harmless, for what is promised is read off the classes, whichever rows were drawn. What anatomy
+    /// draws protects people: a seed is refused, but for a demonstration.
     pub seed: Option<u64>,
+    /// Whether anatomy draws from the seed: for demonstrations and tests. The release promises nothing, as its claim declares.
+    pub demonstration: Option<bool>,
     /// What every class must satisfy, besides the k of `[protect]`.
     pub criteria: Criteria,
     /// What the adversary knows of how sensitive values go with quasi-identifiers.
@@ -154,8 +157,10 @@ pub struct Table {
     pub criteria: Vec<Criterion>,
     /// The greatest share of records that may be suppressed.
     pub suppression_limit: f64,
-    /// For methods that draw.
-    pub seed: u64,
+    /// Where draws start, if somebody says it. Where chance protects, only of a demonstration.
+    pub seed: Option<u64>,
+    /// Whether chance that should protect comes from the seed: nothing is promised then.
+    pub demonstration: bool,
     /// What the adversary knows.
     pub knowledge: Knowledge,
     /// How dependencies are looked for.
@@ -166,7 +171,7 @@ impl Table {
     /// What the methods are asked.
     pub fn params(&self) -> Params {
         let Table { method, criteria, suppression_limit, seed, .. } = self.clone();
-        Params { method, criteria, most_removed: suppression_limit, seed }
+        Params { method, criteria, most_removed: suppression_limit, seed: seed.unwrap_or(SEED) }
     }
 
     /// Whether beliefs are part of what is asked.
@@ -222,6 +227,7 @@ pub fn resolve(
         criteria,
         suppression_limit,
         seed: seed(written, split)?,
+        demonstration: written.demonstration.unwrap_or(false),
         knowledge,
         dependencies,
     })
@@ -249,12 +255,18 @@ fn declared(written: &Written, folder: &Path, list_separator: Option<u8>) -> Dec
     }
 }
 
-/// What Anatomy draws is what protects: nobody may guess it, so it comes from the system's generator.
-fn seed(written: &Written, split: Option<Splitting>) -> Result<u64> {
-    match (written.seed, split) {
-        (Some(seed), _) => Ok(seed),
-        (None, Some(Splitting::Anatomy)) => crate::protect::noise::fresh_seed(),
-        (None, _) => Ok(SEED),
+/// What Anatomy draws is what protects: nobody may know it, so it comes from the system's generator.
+fn seed(written: &Written, split: Option<Splitting>) -> Result<Option<u64>> {
+    match (written.seed, split, written.demonstration.unwrap_or(false)) {
+        (Some(_), Some(Splitting::Anatomy), false) => {
+            let problem = "would let others draw the same groups again, and conclude whose value is whose";
+            let hint = "leave it out, or ask for a demonstration, which promises nothing";
+            Err(Error::recipe("table.seed", problem, hint))
+        }
+        (None, _, true) => {
+            Err(Error::recipe("table.demonstration", "needs a seed", "give a seed, 1 or any other number"))
+        }
+        (seed, ..) => Ok(seed),
     }
 }
 

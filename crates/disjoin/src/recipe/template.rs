@@ -1,7 +1,9 @@
 //! A first recipe, with a comment for every key, for people to change.
 //!
+//! Promises:   the password of a URL is left out, and the recipe says how to give it
 //! Checked by: tests/it/recipes.rs: it is read back, and has the defaults that it shows
 
+use crate::location::{scheme, without_password};
 use crate::protect::disassociation::Params;
 
 /// The recipe, with names in braces where answers go.
@@ -39,8 +41,14 @@ pub fn template(answers: &Answers) -> String {
             format!("sensitive = [{}]", list.join(", "))
         }
     };
+    let how_to_log_in = match scheme(file) {
+        None | Some("sqlite") => "",
+        Some(_) => {
+            "\n# A password does not stand here: set PGPASSWORD, or write it to ~/.pgpass, which only you may read."
+        }
+    };
     let values = [
-        ("{file}", quoted(file)),
+        ("{file}", quoted(&without_password(file)) + how_to_log_in),
         ("{column}", column),
         ("{k}", k.to_string()),
         ("{m}", m.to_string()),

@@ -17,7 +17,7 @@ use super::level::level_expectations;
 use super::model::{Bag, Model, TERM_CHUNK};
 use super::pairs::pair_expectations_since;
 use crate::data::TermId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::inspect::itemsets::Best;
 use crate::inspect::{Itemset, Mining};
 
@@ -54,10 +54,11 @@ pub fn top_expected(model: &Model, mining: &Mining<'_>) -> Result<Vec<Itemset<f6
     let (mut seen, mut n) = (0, terms.len().min(first));
     let mut search = Search::new(mining, &terms[..n], 0.0);
     terms.iter().take(mining.k).for_each(|&term| search.offer(singles[term as usize], vec![term]));
-    let worth = |search: &Search| terms.partition_point(|&term| search.may_grow(singles[term as usize]));
+    let worth = |search: &Search| terms.partition_point(|&term| search.may_enter(singles[term as usize], 2));
     let mut pairs: Vec<Candidate> = Vec::new();
     loop {
         model.observer.check();
+        check_pairs(model, n)?;
         search.terms = &terms[..n];
         pairs.extend(search.offer_pairs(&pair_expectations_since(model, search.terms, seen), seen));
         pairs.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -73,6 +74,17 @@ pub fn top_expected(model: &Model, mining: &Mining<'_>) -> Result<Vec<Itemset<f6
         }
         (seen, n) = (n, worth);
     }
+}
+
+/// Refuses so many terms if each two of them are more than memory may hold.
+fn check_pairs(model: &Model, n: usize) -> Result<()> {
+    // A sum for each, and one that is being made.
+    let asked = (n as u64).saturating_pow(2).saturating_mul(16);
+    let place = || Place::file("the release");
+    let what = format!("counting each two of {n} terms that are about as frequent");
+    // The terms are really there: a table of some thousands of them is no more than any machine has.
+    const SMALL: u64 = 10 << 20;
+    model.observer.memory().check(asked, model.written.max(SMALL), place, &what)
 }
 
 /// No record can hold more terms than this: the longest subrecord of each chunk, and the whole term chunk.
@@ -131,9 +143,11 @@ impl<'a> Search<'a> {
         self.mining.excludes.is_none_or(|excludes| !excludes(a, b) && !excludes(b, a))
     }
 
-    /// Whether a larger itemset could be among the best.
-    fn may_grow(&self, support: f64) -> bool {
-        support > 0.0 && support >= self.floor && self.best.worst().is_none_or(|worst| support >= worst.support)
+    /// Whether an itemset of so many terms or more could be among the best. Of those that are as good, the shorter ones are.
+    fn may_enter(&self, support: f64, length: usize) -> bool {
+        let is_better =
+            |worst: &Itemset<f64>| support > worst.support || (support == worst.support && length <= worst.terms.len());
+        support > 0.0 && support >= self.floor && self.best.worst().is_none_or(is_better)
     }
 
     fn offer(&mut self, support: f64, mut terms: Vec<TermId>) {
@@ -148,8 +162,8 @@ impl<'a> Search<'a> {
         let n = self.terms.len() as u32;
         let mut pairs = Vec::new();
         for (i, j) in (0..n).flat_map(|i| ((i + 1).max(seen as u32)..n).map(move |j| (i, j))) {
-            let support = to_a_millionth(expected[(i * n + j) as usize]);
-            if self.may_grow(support) && self.allows(i, j) {
+            let support = to_a_millionth(expected[i as usize * n as usize + j as usize]);
+            if self.may_enter(support, 2) && self.allows(i, j) {
                 self.offer(support, vec![self.terms[i as usize], self.terms[j as usize]]);
                 pairs.push((vec![i, j], support));
             }
@@ -172,7 +186,7 @@ impl<'a> Search<'a> {
     /// each length, `width` of them.
     fn grow(&mut self, model: &Model, mut sets: Vec<Candidate>, width: usize) -> Result<()> {
         for length in 3..=self.mining.max_length {
-            sets.retain(|(_, support)| self.may_grow(*support));
+            sets.retain(|(_, support)| self.may_enter(*support, length));
             if sets.len() > width {
                 sets.select_nth_unstable_by(width, |a, b| b.1.total_cmp(&a.1));
                 sets.truncate(width);
@@ -201,7 +215,7 @@ impl<'a> Search<'a> {
         open.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut at_a_time = self.mining.k.max(FEW);
         loop {
-            open.truncate(open.partition_point(|(_, bound)| self.may_grow(*bound)));
+            open.truncate(open.partition_point(|(set, bound)| self.may_enter(*bound, set.len())));
             if open.is_empty() {
                 break;
             }

@@ -18,6 +18,7 @@ use super::fit;
 use super::sample::{Multiplicity, MultiplicityLaw};
 use crate::data::TermId;
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::observer::{Observer, Unobserved};
 use crate::release::occurrences::Occurrences;
 use crate::release::{Chunk, Disassociated, Node, Simple};
@@ -32,6 +33,8 @@ pub(crate) const TERM_CHUNK: u32 = u32::MAX;
 /// A release, laid out. It borrows the release, and keeps for every term the leaves that may hold it.
 pub struct Model<'a> {
     pub(super) release: &'a Disassociated,
+    /// About how many bytes the release takes, written.
+    pub(super) written: u64,
     pub(super) multiplicity: Multiplicity,
     /// Who watches what is reckoned with it.
     pub(crate) observer: &'a dyn Observer,
@@ -162,6 +165,7 @@ impl<'a> Model<'a> {
 
     /// The same, watched: what is reckoned with the model can be stopped as well.
     pub fn watched(release: &'a Disassociated, observer: &'a dyn Observer) -> Result<Self> {
+        let written = check_layout(release, observer.memory())?;
         let part_of = |roots: Range<usize>| {
             observer.check();
             Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len())
@@ -170,6 +174,7 @@ impl<'a> Model<'a> {
         let parts: Vec<Part<'a>> = blocks.into_par_iter().with_max_len(1).map(part_of).collect::<Result<_>>()?;
         let mut model = Model {
             release,
+            written,
             multiplicity: Multiplicity::default(),
             observer,
             told: told_multiplicity(release),
@@ -200,7 +205,7 @@ impl<'a> Model<'a> {
             observer.check();
             model.append(part);
         }
-        let records: u64 = model.leaves.iter().map(Leaf::size).sum();
+        let records: u64 = model.leaves.iter().map(Leaf::size).fold(0, u64::saturating_add);
         if records != release.header.records {
             let problem = format!("declares {} records, but its clusters have {records}", release.header.records);
             return Err(Error::input(Place::file("the release"), problem).with_hint("run disjoin verify on it"));
@@ -388,13 +393,66 @@ fn told_multiplicity(release: &Disassociated) -> f64 {
     mean.unwrap_or(1.0)
 }
 
-/// All roots, in blocks of about [`BLOCK`] records.
+/// Refuses roots that ask for more memory than such a release may; about how many bytes it takes, written.
+fn check_layout(release: &Disassociated, memory: Memory) -> Result<u64> {
+    let mut layout = Layout::default();
+    let mut first = None;
+    for (root, line) in release.roots.iter().zip(2..) {
+        layout.add(root);
+        if first.is_none() && layout.bytes > memory.limit(u64::MAX) {
+            first = Some(line);
+        }
+    }
+    // Each task has a table of the terms.
+    let tables = 8 * (release.dictionary.len() as u64).saturating_mul(rayon::current_num_threads() as u64);
+    let (asked, bytes) = (layout.bytes.saturating_add(tables), layout.written);
+    let place = || Place { line: first, ..Place::file("the release") };
+    memory.check(asked, bytes, place, "laying out what its counts claim")?;
+    Ok(bytes)
+}
+
+/// What roots ask for when they are laid out, and about how many bytes it took to write them.
+#[derive(Default)]
+struct Layout {
+    bytes: u64,
+    written: u64,
+}
+
+impl Layout {
+    /// Adds a node; returns its leaves.
+    fn add(&mut self, node: &Node) -> u64 {
+        let (chunks, leaves, n_terms) = match node {
+            Node::Simple(simple) => (&simple.record_chunks, 1, simple.term_chunk.len() as u64),
+            Node::Joint(joint) => (&joint.shared_chunks, joint.members.iter().map(|member| self.add(member)).sum(), 0),
+        };
+        self.written += 20 + 4 * n_terms;
+        self.bytes = self.bytes.saturating_add(64 + A_TERM * n_terms);
+        for chunk in chunks {
+            let (n, n_terms, n_distinct) = (chunk.n_subrecords(), chunk.terms.len() as u64, chunk.n_distinct() as u64);
+            let n_items: u64 = chunk.subrecords().map(|(terms, _)| terms.len() as u64).sum();
+            self.written += 20 + 4 * (n_terms + n_items) + 20 * n_distinct;
+            let masks = n.div_ceil(64).saturating_mul(8 * n_terms).saturating_add(n.saturating_mul(4));
+            let owned = leaves.saturating_mul(A_TERM * n_terms);
+            let places = leaves.div_ceil(64).saturating_mul(8 * (n_terms + 2 * n_distinct));
+            self.bytes = self.bytes.saturating_add(128).saturating_add(masks).saturating_add(owned);
+            self.bytes = self.bytes.saturating_add(if leaves > 1 { places } else { 0 });
+        }
+        leaves
+    }
+}
+
+/// Bytes that are kept of a term in a leaf: who owns it, where it is posted, and its entry.
+const A_TERM: u64 = 64;
+
+/// All roots, in blocks of about [`BLOCK`] records, or of as much that is written.
 fn blocks_of(roots: &[Node]) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let (mut first, mut records) = (0, 0_u64);
     for (i, root) in roots.iter().enumerate() {
-        // A damaged release may say any size.
-        records = records.saturating_add(root.size());
+        // A damaged release may say any size, and each task has a table of the terms.
+        let mut layout = Layout::default();
+        layout.add(root);
+        records = records.saturating_add(root.size().min(layout.written));
         if records >= BLOCK || i + 1 == roots.len() {
             blocks.push(first..i + 1);
             (first, records) = (i + 1, 0);
@@ -483,6 +541,8 @@ impl<'a> Part<'a> {
                     .with_hint("run disjoin verify on the release")
             })?;
         }
+        // Many parts wait for the last one.
+        part.seen = Vec::new();
         Ok(part)
     }
 
@@ -515,6 +575,9 @@ impl<'a> Part<'a> {
                 self.above.push(Vec::new());
             }
             Node::Joint(joint) => {
+                if joint.members.is_empty() {
+                    return Err("a joint cluster has no members");
+                }
                 joint.members.iter().try_for_each(|member| self.add_node(member, first_leaf))?;
                 let first_bag = self.bags.len() as u32;
                 let leaves = leaf..self.leaves.len() as u32;

@@ -19,6 +19,9 @@ use crate::data::TermId;
 /// Terms of leaves that one task goes through at a time; sums are added in their order.
 const RUN: usize = 1 << 15;
 
+/// Bytes of sums that are made at once, if that is more than one task's.
+const AT_ONCE: usize = 1 << 28;
+
 /// Not asked for.
 const NONE: u32 = u32::MAX;
 
@@ -87,7 +90,8 @@ impl Asked {
         };
         // A few runs a thread at a time, added in order: the result does not depend on the number of threads.
         let mut sums = vec![0.0; n * n];
-        for runs in model.runs(RUN).chunks(4 * rayon::current_num_threads()) {
+        let at_once = (AT_ONCE / (8 * n * n).max(1)).clamp(1, 4 * rayon::current_num_threads());
+        for runs in model.runs(RUN).chunks(at_once) {
             let parts: Vec<Vec<f64>> = runs.par_iter().with_max_len(1).map(of_run).collect();
             parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
         }

@@ -51,8 +51,10 @@ impl Search<'_> {
         self.mining.observer.check();
         let expected = self.expectations(parts, first);
         let candidates = (first..self.order.len()).zip(expected);
-        let candidates: Vec<(usize, f64)> =
-            candidates.map(|(at, expected)| (at, to_a_millionth(expected))).filter(|of| self.may_grow(of.1)).collect();
+        let candidates: Vec<(usize, f64)> = candidates
+            .map(|(at, expected)| (at, to_a_millionth(expected)))
+            .filter(|of| self.may_enter(of.1, itemset.len() + 1))
+            .collect();
         let with = |at: usize| -> Vec<TermId> { itemset.iter().copied().chain([self.order[at]]).collect() };
         let grown: Vec<(usize, f64, Vec<TermId>)> = candidates.into_iter().map(|(at, e)| (at, e, with(at))).collect();
         let length = itemset.len() + 1;
@@ -67,7 +69,7 @@ impl Search<'_> {
             return;
         }
         for (at, expected, terms) in grown {
-            if self.may_grow(expected) {
+            if self.may_enter(expected, length + 1) {
                 self.mining.observer.check();
                 let parts = self.narrow(parts, self.order[at]);
                 self.grow(at + 1, &terms, &parts);
@@ -75,8 +77,12 @@ impl Search<'_> {
         }
     }
 
-    fn may_grow(&self, expected: f64) -> bool {
-        expected > 0.0 && self.best.worst().is_none_or(|worst| expected >= worst.support)
+    /// Whether an itemset of so many terms or more could be among the best. Of those that are as good, the shorter ones are.
+    fn may_enter(&self, expected: f64, length: usize) -> bool {
+        let is_better = |worst: &Itemset<f64>| {
+            expected > worst.support || (expected == worst.support && length <= worst.terms.len())
+        };
+        expected > 0.0 && self.best.worst().is_none_or(is_better)
     }
 
     /// The expected support of an itemset with each of the terms from the `first` on beside.

@@ -1,4 +1,9 @@
 //! What a release promises, against whom, and with which parameters: the file claim.json.
+//!
+//! Promises:   its prose follows from its parameters. A claim whose prose says anything else is refused, and so is one with a field
+//!             that this program does not know: nobody can read as proved what was not looked at
+//! Departs:    of version 1, whose words were others, the prose is not read but derived
+//! Checked by: `tests/it/forged.rs`: every field of every form's claim, forged in every way
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -8,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::disassociated::Header;
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 
 /// The `format` of claim.json.
 pub const FORMAT: &str = "disjoin/claim";
@@ -68,6 +74,20 @@ pub trait Body: Serialize + DeserializeOwned {
     fn fault(&self) -> Option<&'static str> {
         None
     }
+
+    /// The promise in plain words.
+    fn promised(&self) -> String;
+
+    /// Against whom, and what is not promised, in plain words.
+    fn adversary(&self) -> String;
+
+    /// As much of the promise as a release can show: what may be called proved.
+    fn provable(&self) -> String {
+        self.promised()
+    }
+
+    /// Fields that `verify` cannot check, by their paths, each with why not.
+    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)>;
 }
 
 /// A reading of the guarantee: which possible originals count.
@@ -129,7 +149,7 @@ impl Promise {
     }
 }
 
-/// The claim that travels with a release: a head that all forms share, and a body. Unknown fields are ignored on reading.
+/// The claim that travels with a release: a head that all forms share, and a body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim<B = Disassociation> {
     /// Always [`FORMAT`].
@@ -178,6 +198,26 @@ pub struct Disassociation {
 
 impl Body for Disassociation {
     const FORM: Form = Form::Disassociated;
+
+    fn fault(&self) -> Option<&'static str> {
+        self.parameters.fault()
+    }
+
+    fn promised(&self) -> String {
+        self.parameters.promised(self.promise, false)
+    }
+
+    fn adversary(&self) -> String {
+        self.promise.adversary(self.parameters.m)
+    }
+
+    fn provable(&self) -> String {
+        self.parameters.promised(self.promise, true)
+    }
+
+    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+        self.parameters.unchecked(self.promise, with_original)
+    }
 }
 
 /// The parameters of disassociation, as published.
@@ -200,6 +240,73 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// What no program of ours writes.
+    pub(in crate::release) fn fault(&self) -> Option<&'static str> {
+        let sensitive = self.sensitive.as_ref()?;
+        match (sensitive.rule.as_deref(), sensitive.l) {
+            (Some(rule), _) if !["multiplicity", "size"].contains(&rule) => {
+                Some("names a rule of l-diversity that is not known here")
+            }
+            (Some(_), None) => Some("names a rule of l-diversity, but no l"),
+            (_, Some(0 | 1)) => Some("promises an l-diversity that allows everything"),
+            _ if !sensitive.terms.is_sorted_by(|a, b| a < b) => Some("lists sensitive terms that are not in order"),
+            _ => None,
+        }
+    }
+
+    /// The promise in plain words, or as much of it as chunks show: not in how many records a sensitive term is.
+    pub(in crate::release) fn promised(&self, promise: Promise, only_shown: bool) -> String {
+        let text = promise.text(self.k, self.m);
+        let Some(Sensitive { terms, l, rule }) = self.sensitive.as_ref().filter(|_| promise != Promise::None) else {
+            return text;
+        };
+        let few = match (l, rule.as_deref()) {
+            (None, _) => String::new(),
+            (Some(l), Some("size")) => format!(", in clusters of at least {l} records"),
+            (Some(l), _) if only_shown => format!(", in clusters of at least {l} records"),
+            (Some(l), _) => format!(", each in at most one of {l} records of a cluster"),
+        };
+        let (terms, stand) = match terms.len() {
+            1 => (String::from("The sensitive term"), "stands"),
+            n => (format!("The {n} sensitive terms"), "stand"),
+        };
+        format!("{text} {terms} listed in the claim {stand} in term chunks only{few}.")
+    }
+
+    /// What cannot be seen in chunks.
+    pub(in crate::release) fn unchecked(
+        &self,
+        promise: Promise,
+        with_original: bool,
+    ) -> Vec<(&'static str, &'static str)> {
+        let mut fields = vec![
+            ("parameters.max_cluster", "what grouping aimed at; the promise does not depend on it"),
+            ("parameters.refine", "whether clusters were allowed to share chunks; the promise does not depend on it"),
+        ];
+        let why = match promise {
+            Promise::AlgorithmAware => {
+                "that clusters were cut by this rule; what it discloses is checked, if they were"
+            }
+            _ => "how clusters were cut; this promise does not depend on it",
+        };
+        fields.push(("parameters.cut", why));
+        if self.sensitive.is_some() {
+            fields.push((
+                "parameters.sensitive.terms",
+                "which terms are sensitive was decided by the maker of the release",
+            ));
+        }
+        if let Some(Sensitive { l: Some(_), rule, .. }) = &self.sensitive
+            && rule.as_deref() != Some("size")
+            && !with_original
+        {
+            let why =
+                "in how many records of a cluster a sensitive term is: seen with the original and its custody only";
+            fields.push(("parameters.sensitive.rule", why));
+        }
+        fields
+    }
+
     /// In how many records of a cluster a sensitive term may be, by what is claimed.
     pub fn most_of_sensitive(&self, size: u32) -> u32 {
         match &self.sensitive {
@@ -237,7 +344,8 @@ pub struct Sensitive {
 
 impl<B: Body> Claim<B> {
     /// A claim of this program.
-    pub fn of(method: &str, promised: String, adversary: String, body: B) -> Self {
+    pub fn of(method: &str, body: B) -> Self {
+        let (promised, adversary) = (body.promised(), body.adversary());
         Claim {
             format: FORMAT.into(),
             version: VERSION,
@@ -258,11 +366,47 @@ impl<B: Body> Claim<B> {
             let problem = format!("is the claim of {found}, where that of {expected} was expected");
             return Err(Error::input(Place::file(path.display().to_string()), problem));
         }
-        let claim: Self = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
-        match claim.body.fault() {
+        let mut claim: Self = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+        let written: serde_json::Value = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
+        match claim.fault(&written)? {
             Some(fault) => Err(Error::input(Place::file(path.display().to_string()), fault)),
-            None => Ok(claim),
+            None => {
+                (claim.promised, claim.adversary) = (claim.body.promised(), claim.body.adversary());
+                Ok(claim)
+            }
         }
+    }
+
+    /// Why nobody should believe it, whatever the data are.
+    fn fault(&self, written: &serde_json::Value) -> Result<Option<String>> {
+        let again = serde_json::to_value(self).map_err(|_| Error::Internal("a claim is always JSON"))?;
+        if let Some(field) = strange_field(written, &again) {
+            let field = field.trim_end_matches('.');
+            return Ok(Some(format!("has the field {field:?}, which claims of this form do not have, or not so")));
+        }
+        // Defaults are for claims of version 1.
+        if let (2.., Some(field)) = (self.version, strange_field(&again, written)) {
+            return Ok(Some(format!("lacks the field {:?}", field.trim_end_matches('.'))));
+        }
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b" .,-+".contains(&b));
+        if !is_name(&self.method) || !is_name(&self.made_by) {
+            return Ok(Some(String::from("names its method or its program with other characters than names have")));
+        }
+        let tells = |told: &str, derived: String| self.version == 1 || told == derived;
+        if !tells(&self.promised, self.body.promised()) || !tells(&self.adversary, self.body.adversary()) {
+            return Ok(Some(String::from("says something else in words than its parameters say")));
+        }
+        Ok(self.body.fault().map(str::to_owned))
+    }
+
+    /// What `verify` takes from the claim as it is, by field, each with why.
+    pub fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+        let mut fields = vec![
+            ("made_by", "which program made it cannot be seen in a release"),
+            ("method", "which method made it cannot be seen in a release; only what it promises is checked"),
+        ];
+        fields.extend(self.body.unchecked(with_original));
+        fields
     }
 
     /// The text of claim.json.
@@ -276,8 +420,7 @@ impl<B: Body> Claim<B> {
 impl Claim {
     /// The claim of a disassociated release.
     pub fn disassociation(parameters: Parameters, promise: Promise, records: u64) -> Self {
-        let (promised, adversary) = (promise.text(parameters.k, parameters.m), promise.adversary(parameters.m));
-        Claim::of("disassociation", promised, adversary, Disassociation { parameters, promise, records })
+        Claim::of("disassociation", Disassociation { parameters, promise, records })
     }
 
     /// Refuses a claim that speaks about other data than the header of the data does.
@@ -315,7 +458,7 @@ fn read_head(path: &Path) -> Result<(Vec<u8>, Form)> {
     struct Formed {
         form: Form,
     }
-    let text = std::fs::read(path).map_err(|e| Error::io(path, "read the claim", e))?;
+    let text = read_file(path, "read the claim", Memory::default())?;
     let place = Place::file(path.display().to_string());
     let version: Versioned = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
     if version.format != FORMAT {
@@ -328,6 +471,24 @@ fn read_head(path: &Path) -> Result<(Vec<u8>, Form)> {
     }
     let formed: Formed = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
     Ok((text, formed.form))
+}
+
+/// The first field that this program would not have written, or not so.
+fn strange_field(written: &serde_json::Value, again: &serde_json::Value) -> Option<String> {
+    use serde_json::Value::{Array, Null, Number, Object};
+    match (written, again) {
+        (Object(written), Object(again)) => written.iter().find_map(|(name, value)| match again.get(name) {
+            Some(again) => strange_field(value, again).map(|field| format!("{name}.{field}")),
+            None if *value == Null => None,
+            None => Some(name.clone()),
+        }),
+        (Array(written), Array(again)) if written.len() == again.len() => {
+            written.iter().zip(again).find_map(|(a, b)| strange_field(a, b))
+        }
+        // 2 is written for 2.0.
+        (Number(a), Number(b)) if a.as_f64() == b.as_f64() => None,
+        (written, again) => (written != again).then(String::new),
+    }
 }
 
 fn not_a_claim(path: &Path, error: &serde_json::Error) -> Error {

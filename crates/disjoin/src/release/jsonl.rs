@@ -1,8 +1,9 @@
 //! data.jsonl: a header line, then one root cluster a line. Written in parallel, read line by line or many at a time.
 
 use std::borrow::Cow;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
+use memchr::memchr;
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -10,9 +11,16 @@ use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use super::{FORMAT, VERSION, check_version};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 
 /// Roots that one task turns into text at a time. The bytes do not depend on it.
 const BLOCK: usize = 512;
+
+/// Bytes of a line that are read at a time.
+const PIECE: u64 = 1 << 22;
+
+/// Bytes that a byte of a line takes about, once it is read.
+const A_BYTE: u64 = 10;
 
 /// Bytes of lines that are parsed in parallel at a time. What is read does not depend on it.
 const BATCH: usize = 1 << 22;
@@ -160,6 +168,8 @@ pub(super) struct Lines<R> {
     pub(super) buffer: Vec<u8>,
     /// What a line after the header holds, for errors.
     holds: &'static str,
+    /// How long a line may be.
+    memory: Memory,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -175,7 +185,8 @@ impl<R: BufRead> Lines<R> {
             format: String,
             version: u64,
         }
-        let mut lines = Lines { input, file: file.into(), line: 0, buffer: Vec::new(), holds };
+        let mut lines =
+            Lines { input, file: file.into(), line: 0, buffer: Vec::new(), holds, memory: Memory::default() };
         if !lines.next()? {
             return Err(Error::input(Place::file(file), "the file is empty, a header line was expected"));
         }
@@ -189,9 +200,21 @@ impl<R: BufRead> Lines<R> {
     /// Puts the next line into the buffer, without its end; false if there is none.
     pub(super) fn next(&mut self) -> Result<bool> {
         self.buffer.clear();
-        let read = self.input.read_until(b'\n', &mut self.buffer);
         self.line += 1;
-        let read = read.map_err(|e| self.error(format!("cannot be read: {e}")))?;
+        let mut read = 0;
+        // Piece by piece: what is no text is refused before all of it is in memory.
+        loop {
+            let piece = self.input.by_ref().take(PIECE).read_until(b'\n', &mut self.buffer);
+            let piece = piece.map_err(|e| self.error(format!("cannot be read: {e}")))?;
+            if memchr(0, &self.buffer[read..]).is_some() {
+                return Err(self.error("holds a control character: not a text file"));
+            }
+            read += piece;
+            if (piece as u64) < PIECE || self.buffer.ends_with(b"\n") {
+                break;
+            }
+            self.memory.check((read as u64).saturating_mul(A_BYTE), u64::MAX, || self.place(), "the line")?;
+        }
         while self.buffer.last().is_some_and(|&b| b == b'\n' || b == b'\r') {
             self.buffer.pop();
         }
@@ -229,6 +252,13 @@ impl<R: BufRead> Reader<R> {
         let (lines, written) = Lines::open(input, file, (FORMAT, VERSION), ("a release", "cluster"))?;
         let Written { k, m, records, occurrences } = written;
         Ok(Reader { lines, header: Header { k, m, records, occurrences } })
+    }
+
+    /// The same, with lines that may be as long as memory allows.
+    #[must_use]
+    pub fn within(mut self, memory: Memory) -> Self {
+        self.lines.memory = memory;
+        self
     }
 
     /// What the first line says.

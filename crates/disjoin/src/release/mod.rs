@@ -10,6 +10,8 @@ pub mod occurrences;
 pub mod open;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet_claims;
 pub mod privacy_models;
 pub mod recoded;
 pub mod split;

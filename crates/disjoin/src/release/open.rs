@@ -15,6 +15,7 @@ use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use super::{Claim, jsonl};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, open_file};
 use crate::observer::Observer;
 
 /// Opens a release folder: reads claim.json, and the header of data.jsonl or data.parquet.
@@ -30,7 +31,7 @@ pub fn open(folder: &Path) -> Result<Package> {
         (false, true) => columns,
         _ => lines,
     };
-    Ok(Package { claim, roots: Roots::open(&path)? })
+    Ok(Package { claim, roots: Roots::open(&path, Memory::default())? })
 }
 
 /// An opened release.
@@ -125,15 +126,17 @@ enum Encoding {
 }
 
 impl Roots {
-    /// Opens a data file, which is Parquet if its name ends so, and reads its header.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens a data file, which is Parquet if its name ends so, and reads its header; it may ask for so much memory.
+    pub fn open(path: &Path, memory: Memory) -> Result<Self> {
         let file = path.display().to_string();
-        let input = File::open(path).map_err(|e| Error::io(path, "open the data of the release", e))?;
+        let input = open_file(path, "open the data of the release")?;
         let is_parquet = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         let encoding = match is_parquet {
-            false => Encoding::Jsonl(Box::new(jsonl::Reader::new(BufReader::with_capacity(1 << 18, input), &file)?)),
+            false => Encoding::Jsonl(Box::new(
+                jsonl::Reader::new(BufReader::with_capacity(1 << 18, input), &file)?.within(memory),
+            )),
             #[cfg(feature = "parquet")]
-            true => Encoding::Parquet(Box::new(super::parquet::Reader::new(input, &file)?)),
+            true => Encoding::Parquet(Box::new(super::parquet::Reader::within(input, &file, memory)?)),
             #[cfg(not(feature = "parquet"))]
             true => {
                 return Err(Error::input(Place::file(&file), "this build of disjoin does not read Parquet")

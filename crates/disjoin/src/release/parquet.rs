@@ -26,7 +26,6 @@
 //! they are published, occurrences stand in the key-value metadata under the names that they have in the header of data.jsonl.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -45,9 +44,12 @@ use parquet::file::reader::ChunkReader;
 
 use super::disassociated::{Chunk, Header, Joint, Node, Simple};
 use super::open::{RootSink, RootStream};
+pub use super::parquet_claims::is_guarded;
+use super::parquet_claims::{guarded, open_parquet};
 use super::{FORMAT, VERSION, check_version};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 
 /// Rows that are handed over at a time, on writing and on reading.
 const BATCH_ROWS: usize = 8192;
@@ -268,9 +270,14 @@ pub struct Reader {
 impl Reader {
     /// Reads the metadata. `file` is named in errors.
     pub fn new<R: ChunkReader + 'static>(input: R, file: &str) -> Result<Self> {
+        Self::within(input, file, Memory::default())
+    }
+
+    /// The same for a file that may ask for so much memory.
+    pub fn within<R: ChunkReader + 'static>(input: R, file: &str, memory: Memory) -> Result<Self> {
         // Types are taken from Parquet's own schema: a writer's Arrow types may vary, and say nothing more.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let table = guarded(file, || ParquetRecordBatchReaderBuilder::try_new_with_options(input, options))?;
+        let table = open_parquet(input, file, options, memory)?;
         let header = read_header(table.metadata().file_metadata().key_value_metadata(), file)?;
         check_schema(table.schema(), file)?;
         // Columns that are not known are ignored, like unknown fields in JSON.
@@ -617,22 +624,6 @@ impl GrowingNode {
         }
         Ok(Node::Joint(Joint { size, members, shared_chunks }))
     }
-}
-
-/// Runs a part of the Parquet crate, which panics on some damaged files (parquet 59) where it should return an error.
-pub(crate) fn guarded<T>(file: &str, part: impl FnOnce() -> std::result::Result<T, ParquetError>) -> Result<T> {
-    let problem = match catch_unwind(AssertUnwindSafe(part)) {
-        Ok(Ok(value)) => return Ok(value),
-        // The crate's own message may quote the file, so only its kind is passed on.
-        Ok(Err(ParquetError::EOF(_) | ParquetError::NeedMoreData(_))) => {
-            "is not a whole Parquet file: it ends too early"
-        }
-        Ok(Err(ParquetError::NYI(_))) => "uses a part of Parquet that is not supported",
-        Ok(Err(_)) | Err(_) => {
-            "is not a Parquet file, or is corrupt, or is compressed otherwise than with Snappy, gzip, Zstandard or LZ4"
-        }
-    };
-    Err(Error::input(Place::file(file), problem))
 }
 
 /// The system's own words if it refused; the writer has no other reason to fail.

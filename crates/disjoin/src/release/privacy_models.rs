@@ -100,6 +100,11 @@ pub struct Reading {
 }
 
 impl Criterion {
+    /// Whether a release shows it: beliefs cannot be read from one.
+    pub fn is_checkable(&self) -> bool {
+        !matches!(self, Criterion::Background { .. })
+    }
+
     /// Refuses limits that mean nothing.
     pub fn check(&self) -> Result<()> {
         let refuse = |key, problem: &str, hint: &str| Err(Error::recipe(key, problem, hint));

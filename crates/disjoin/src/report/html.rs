@@ -119,8 +119,8 @@ fn rendered(table: &Table, number: u32) -> String {
     out
 }
 
-/// Text for HTML, between tags and in attributes.
-fn escaped(text: &str) -> String {
+/// Text for HTML and SVG, between tags and in attributes.
+pub(super) fn escaped(text: &str) -> String {
     plain(text).fold(String::with_capacity(text.len()), |mut out, c| {
         match c {
             '&' => out += "&amp;",
@@ -165,6 +165,6 @@ mod tests {
 
     #[test]
     fn text_stays_text() {
-        assert_eq!(escaped("<a href='x'>\"&\u{7}"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp; ");
+        assert_eq!(escaped("<a href='x'>\"&\u{7}"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\\u{7}");
     }
 }

@@ -25,16 +25,16 @@ mod text;
 use serde::Serialize;
 
 pub use answers::{
-    Explained, Shown, attack_page, chunks_repaired, columns_text, demo_page, explain_page, groups_repaired,
-    inspect_page, inspect_table_page, noise_promise, noisy_rows, proof_page, query_page, sweep_page, utility_page,
-    utility_plots,
+    Explained, Shown, UTILITY_PLOTS, attack_page, chunks_repaired, columns_text, demo_page, explain_page,
+    groups_repaired, inspect_page, inspect_table_page, noise_promise, noisy_rows, proof_page, query_page, sweep_page,
+    utility_page, utility_plots,
 };
 pub use classes::Tried;
 pub use dependency::{dependencies_html, network_picture};
-pub use page::{Page, count, number, share};
+pub use page::{Page, count, number, share, visible, visible_json, visible_lines};
 pub use run::{
     AnyClaim, Attacked, Before, Believed, Dependencies, Happened, Judgement, Known, Limit, Proof, Repaired, Round, Run,
-    SweepRow, Utility,
+    SweepRow, Unchecked, Utility,
 };
 
 /// Who reads a report.

@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use super::plot::{escaped, shortened, text_width};
+use super::html::escaped;
+use super::plot::{shortened, text_width};
 use crate::knowledge::network::{Cpt, Network};
 
 const HEAD: f64 = 56.0;

@@ -165,15 +165,51 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
-/// Text without what could change how the text around it is shown: control characters, and those that turn the direction of
-/// writing. File names may hold them.
+/// Whether a character does something to the text around it instead of being seen: control characters (C0, DEL and C1), those that
+/// turn the direction of writing, those without width, and separators of lines. Terms, names of columns and files may hold them.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            | '\u{fffe}' | '\u{ffff}')
+        || c.is_control()
+}
+
+/// A text in which everything can be seen, and nothing does anything: what a terminal, a browser or a reader could be misled by is
+/// written as `\u{1b}`.
+pub fn visible(text: &str) -> String {
+    text.chars().flat_map(|c| shown(c, is_unseen(c))).collect()
+}
+
+/// The same for a text of several lines: these, and tabs between columns, stay.
+pub fn visible_lines(text: &str) -> String {
+    text.chars().flat_map(|c| shown(c, is_unseen(c) && !matches!(c, '\n' | '\t'))).collect()
+}
+
+/// JSON in which everything can be seen, and which says the same: outside of ASCII there are strings only, and in a string
+/// `\u001b` is the character itself.
+pub fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_unseen(c) && c != '\n' {
+            // All of them are in the first plane.
+            true => out += &format!("\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// For markup, which takes lines and tabs for blanks.
 pub(super) fn plain(text: &str) -> impl Iterator<Item = char> {
-    text.chars().map(|c| match c {
-        c if c.is_control() => ' ',
-        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        c => c,
+    text.chars().flat_map(|c| match c {
+        '\n' | '\r' | '\t' => shown(' ', false),
+        c => shown(c, is_unseen(c)),
     })
+}
+
+fn shown(c: char, is_escaped: bool) -> impl Iterator<Item = char> {
+    let escaped = is_escaped.then(|| c.escape_unicode());
+    escaped.into_iter().flatten().chain((!is_escaped).then_some(c))
 }
 
 #[cfg(test)]
@@ -192,6 +228,19 @@ mod tests {
         let shown = [0.0, 1234.0, 0.25, 0.123_456, 0.000_001, f64::NAN].map(decimal);
         assert_eq!(shown, ["0", "1,234", "0.25", "0.1235", "1.0e-6", "unknown"]);
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(plain("a\u{202e}b\n").collect::<String>(), "a\u{fffd}b ");
+    }
+
+    #[test]
+    fn what_is_not_seen_is_written_out() {
+        let hostile = "a\u{1b}[2J\r\u{7f}\u{9b}\u{202e}\u{2066}\u{200b}\u{feff}\u{2028}\u{61c}b\n\tc";
+        let seen = "a\\u{1b}[2J\\u{d}\\u{7f}\\u{9b}\\u{202e}\\u{2066}\\u{200b}\\u{feff}\\u{2028}\\u{61c}b";
+        assert_eq!(visible(hostile), format!("{seen}\\u{{a}}\\u{{9}}c"));
+        assert_eq!(visible_lines(hostile), format!("{seen}\n\tc"));
+        assert_eq!(plain("a\u{202e}b\n\u{7}").collect::<String>(), "a\\u{202e}b \\u{7}");
+        assert_eq!(visible("naïve 日本 שלום 😀"), "naïve 日本 שלום 😀");
+        let json = serde_json::to_string_pretty(&[hostile]).unwrap();
+        let shown = visible_json(&json);
+        assert!(shown.chars().all(|c| c == '\n' || !is_unseen(c)), "{shown}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [hostile]);
     }
 }

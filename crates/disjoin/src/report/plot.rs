@@ -9,6 +9,7 @@
 
 use std::fmt::Write;
 
+use super::html::escaped;
 use crate::measure::Asked;
 
 const WIDTH: f64 = 720.0;
@@ -463,22 +464,6 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
-/// Text for XML, which has no place for control characters.
-pub(super) fn escaped(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c.is_control() => escaped.push(' '),
-            c => escaped.push(c),
-        }
-        escaped
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -576,7 +561,7 @@ mod tests {
     fn texts_are_escaped_and_shortened() {
         let svg = lines("a < b & \"c\"\n\u{1}", "x>", "&amp;", &[("<s>".to_owned(), vec![(1.0, 1.0), (2.0, 3.0)])]);
         let shown = texts(&svg);
-        assert_eq!(shown[..2], ["a &lt; b &amp; &quot;c&quot;  ", "&lt;s&gt;"]);
+        assert_eq!(shown[..2], ["a &lt; b &amp; &quot;c&quot; \\u{1}", "&lt;s&gt;"]);
         assert!(shown.contains(&"x&gt;") && shown.contains(&"&amp;amp;"));
         let long = "é".repeat(500);
         let svg = bars(&long, &long, &[long.clone(), long.clone()], &[(long.clone(), vec![1.0, 2.0])]);

@@ -15,7 +15,7 @@ use crate::inspect::Risk;
 use crate::measure::{self, NoisyReport, RecodedReport, SplitReport, TableReport};
 use crate::recipe::Recipe;
 use crate::reconstruct::Estimate;
-use crate::release::{Claim, Form, NoisyClaim, Promise, RecodedClaim, SplitClaim, TableClaim};
+use crate::release::{self, Claim, Form, NoisyClaim, Promise, RecodedClaim, SplitClaim, TableClaim};
 use crate::repair::{self, regroup};
 use crate::verify::{NoisyVerdict, RecodedVerdict, SetsVerdict, TableVerdict, Verdict};
 
@@ -56,6 +56,48 @@ pub enum AnyClaim {
     Recoded(RecodedClaim),
     /// Of a noisy release.
     Noisy(NoisyClaim),
+}
+
+impl AnyClaim {
+    /// What `verify` takes from the claim as it is.
+    pub fn unchecked(&self, with_original: bool) -> Vec<Unchecked> {
+        let fields = match self {
+            AnyClaim::Disassociated(claim) => claim.unchecked(with_original),
+            AnyClaim::Classes(claim) => claim.unchecked(with_original),
+            AnyClaim::Split(claim) => claim.unchecked(with_original),
+            AnyClaim::Recoded(claim) => claim.unchecked(with_original),
+            AnyClaim::Noisy(claim) => claim.unchecked(with_original),
+        };
+        fields.into_iter().map(|(field, why)| Unchecked { what: field.to_owned(), why: why.to_owned() }).collect()
+    }
+
+    /// The files of the release that `verify` reads.
+    pub fn files(&self) -> Vec<String> {
+        let names: &[&str] = match self {
+            AnyClaim::Disassociated(_) => &["data.jsonl", "data.parquet"],
+            AnyClaim::Classes(claim) if claim.sets.is_some() => {
+                &[release::generalized::DATA, release::class_sets::FILE_NAME]
+            }
+            AnyClaim::Classes(_) => &[release::generalized::DATA],
+            AnyClaim::Split(_) => &[release::split::QUASI],
+            AnyClaim::Recoded(_) => &[release::recoded::TRANSACTIONS],
+            AnyClaim::Noisy(_) => &[release::noisy::DATA, release::noisy::UNIVERSE],
+        };
+        let mut files: Vec<String> = ["claim.json"].iter().chain(names).map(|&name| name.to_owned()).collect();
+        if let AnyClaim::Split(claim) = self {
+            files.extend(claim.files.iter().map(|file| file.file.clone()));
+        }
+        files
+    }
+}
+
+/// Something of a release that `verify` did not check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unchecked {
+    /// A field of the claim, or a file.
+    pub what: String,
+    /// Why not.
+    pub why: String,
 }
 
 /// Who could be singled out in the data as it was.

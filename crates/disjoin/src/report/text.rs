@@ -1,6 +1,6 @@
 //! A page as plain text, for a terminal: blocks with a blank line between, numbers in columns.
 
-use super::page::{Kind, Page, Part, Table, plain};
+use super::page::{Kind, Page, Part, Table, visible};
 
 /// A page, dressed.
 pub(super) fn dressed(page: &Page) -> String {
@@ -11,26 +11,18 @@ pub(super) fn dressed(page: &Page) -> String {
         blocks.extend(section.parts.iter().filter_map(block));
     }
     blocks.extend((!page.verdict.is_empty()).then(|| page.verdict.clone()));
-    let lines = |block: &String| block.lines().map(shown).collect::<Vec<_>>().join("\n");
+    // Nothing may confuse a terminal, and no line ends in blanks.
+    let lines = |block: &String| block.lines().map(|line| visible(line.trim_end())).collect::<Vec<_>>().join("\n");
     let blocks: Vec<String> = blocks.iter().map(lines).collect();
     if blocks.is_empty() { String::new() } else { blocks.join("\n\n") + "\n" }
-}
-
-/// A line without what could confuse a terminal, and without blanks at its end.
-fn shown(line: &str) -> String {
-    visible(line).trim_end().to_owned()
-}
-
-/// A text in which control characters can be seen, and do nothing.
-fn visible(text: &str) -> String {
-    let seen: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    plain(&seen).collect()
 }
 
 fn block(part: &Part) -> Option<String> {
     match part {
         Part::Heading(text) | Part::Text(text) => (!text.is_empty()).then(|| text.clone()),
         Part::Points(points) => {
+            let points: Vec<(String, String)> =
+                points.iter().map(|(name, text)| (visible(name), visible(text))).collect();
             let width = points.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(9);
             let line = |(name, text): &(String, String)| format!("{name:<width$}  {text}");
             Some(points.iter().map(line).collect::<Vec<_>>().join("\n"))
@@ -77,7 +69,7 @@ mod tests {
         let page = Page::answer(vec![Part::Text("first".into()), Part::Table(table)], "It holds.");
         assert_eq!(
             page.text(),
-            "first\n\n  rule    checked\n  a\u{fffd}[1m         3\n  longer    1,234\n\nIt holds.\n"
+            "first\n\n  rule        checked\n  a\\u{1b}[1m        3\n  longer        1,234\n\nIt holds.\n"
         );
         assert_eq!(Page::default().text(), "");
     }

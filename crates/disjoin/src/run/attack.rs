@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::meaning::{Files as WordFiles, Words};
 use super::open::{Opened, Originally};
 use super::person::Person;
-use super::{Answer, forms, opened};
+use super::{Answer, forms, opened, refuse_idle};
 use crate::attack::dependency::{self, Structure};
 use crate::attack::semantic::{self, METHODS, ROWS};
 use crate::attack::summary::Choice;
@@ -17,7 +17,7 @@ use crate::attack::worlds::Worlds;
 use crate::error::{Error, Result};
 use crate::knowledge::background::Knowledge;
 use crate::observer::{Observer, observed};
-use crate::publish::write_file;
+use crate::publish::{Readers, Results, check_file, write_file};
 use crate::read::{Options, Sources};
 use crate::recipe::{Limits, Recipe, written};
 use crate::release::Form;
@@ -69,6 +69,8 @@ pub struct AttackOptions {
     pub known: Vec<String>,
     /// Tables: where to draw the network of all columns.
     pub network_svg: Option<PathBuf>,
+    /// Replace that drawing if it exists.
+    pub force: bool,
     /// How other people's data are read.
     #[serde(skip)]
     pub input: Options,
@@ -93,6 +95,12 @@ pub struct DependencyOptions {
     /// Report what all rows suggest, chance or not.
     pub unconfirmed: bool,
 }
+
+/// Whom true findings are about, in custody.
+const FINDINGS: &str = "findings.csv";
+
+/// Dependencies with their pictures, in custody.
+const DEPENDENCIES: &str = "dependencies.html";
 
 /// Which options each form knows.
 const OF_FORMS: [(Form, &[&str]); 4] = [
@@ -123,6 +131,7 @@ const OF_FORMS: [(Form, &[&str]); 4] = [
             "target",
             "known",
             "network_svg",
+            "force",
             "inference_gain",
             "belief_change",
             "dependency_rules",
@@ -138,6 +147,7 @@ const OF_FORMS: [(Form, &[&str]); 4] = [
             "target",
             "known",
             "network_svg",
+            "force",
             "certain_disclosures",
             "knowledge_breach",
             "dependency_rules",
@@ -172,15 +182,17 @@ pub fn attack(
     observer: &dyn Observer,
 ) -> Result<Answer> {
     observed(|| {
+        refuse_idle(custody.filter(|_| !asked.keep), original)?;
         let (opened, original) = opened(path, custody, original, sources, observer)?;
         asked.check(&opened, original.is_some())?;
+        let kept = asked.places(&opened)?;
         let attacked = forms::attack(&opened, original.as_ref(), asked, sources, observer)?;
         let limits = Limits::resolve(&asked.limits, opened.k())?;
         let judged = limits.judge(None, &attacked.found());
         let page = attack_page(&attacked, &judged, asked.show_terms);
         let mut answer = Answer::new(page, &attacked)?.judged(judged)?;
         answer.warnings = warnings(&opened, asked, &attacked);
-        answer.wrote = asked.write(&opened, &attacked)?;
+        answer.wrote = asked.write(&opened, kept, &attacked)?;
         Ok(answer)
     })
 }
@@ -269,7 +281,7 @@ impl AttackOptions {
             let hint = "name the data that the release was made from";
             return Err(Error::recipe("attack.keep", "needs the original", hint));
         }
-        if self.keep && opened.custody.is_none() {
+        if self.keep && !opened.custody.as_ref().is_some_and(|custody| custody.is_dir()) {
             let hint = "name the custody folder that disjoin protect wrote";
             return Err(Error::recipe("attack.keep", "there is no custody folder beside the release", hint));
         }
@@ -353,32 +365,42 @@ impl AttackOptions {
         Ok(words)
     }
 
+    /// Looks, before the work, whether what is to be kept can be written; the custody folder, if something goes there.
+    fn places(&self, opened: &Opened) -> Result<Option<Results>> {
+        if let Some(file) = &self.network_svg {
+            check_file(file, self.force)?;
+        }
+        let name = if opened.form() == Form::Disassociated { FINDINGS } else { DEPENDENCIES };
+        opened.custody.as_ref().filter(|_| self.keep).map(|custody| Results::open(custody, &[name])).transpose()
+    }
+
     /// Writes what is to be kept: whom findings are about, dependencies with their pictures.
-    fn write(&self, opened: &Opened, attacked: &Attacked) -> Result<Vec<PathBuf>> {
+    fn write(&self, opened: &Opened, kept: Option<Results>, attacked: &Attacked) -> Result<Vec<PathBuf>> {
         let mut wrote = Vec::new();
-        let mut write = |file: PathBuf, text: &str| -> Result<()> {
-            write_file(&file, true, |out| {
-                std::io::Write::write_all(out, text.as_bytes()).map_err(|e| Error::io(&file, "write", e))
-            })?;
-            wrote.push(file);
-            Ok(())
-        };
         if let (Some(file), Some(found)) = (&self.network_svg, attacked.dependencies())
             && let Some(network) = found.found.networks.iter().find(|network| network.of == Of::Both)
         {
-            write(file.clone(), &network_picture(network))?;
+            write_file(file, self.force, Readers::Owner, |out| {
+                let picture = network_picture(network);
+                std::io::Write::write_all(out, picture.as_bytes()).map_err(|e| Error::io(file, "write", e))
+            })?;
+            wrote.push(file.clone());
         }
-        if let (true, Some(custody)) = (self.keep, &opened.custody) {
+        if let Some(mut kept) = kept {
+            let mut write = |name: &str, text: &str| {
+                wrote.push(kept.place(name));
+                kept.write(&[(name, text.as_bytes())])
+            };
             if let Attacked::Disassociated { people, .. } = attacked {
                 let mut csv = String::from("record,attack,cluster\n");
                 for (record, attack, cluster) in people {
                     // Writing to a String cannot fail.
                     let _ = writeln!(csv, "{record},{attack},{cluster}");
                 }
-                write(custody.join("findings.csv"), &csv)?;
+                write(FINDINGS, &csv)?;
             }
             if let Some(found) = attacked.dependencies() {
-                write(custody.join("dependencies.html"), &dependencies_html(&found.found, opened.made_by()))?;
+                write(DEPENDENCIES, &dependencies_html(&found.found, opened.made_by()))?;
             }
         }
         Ok(wrote)

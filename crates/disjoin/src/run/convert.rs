@@ -7,7 +7,7 @@ use super::forms::value;
 use super::open;
 use super::open::{Release, Stored};
 use super::repair::exists;
-use crate::data::{Dataset, TermId, Transactions};
+use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::{Error, Result};
 use crate::observer::{Observer, observed};
 use crate::publish::{Destination, Encoding, Package, Part, carry, encoding_of};
@@ -56,11 +56,12 @@ pub fn convert(
             return Ok(Converted::Data { data, input: value(&intake)?, empty: 0 });
         }
         observer.stage("reading the release");
-        let opened = open(from, None)?;
+        let opened = open(from, None, observer.memory())?;
         match &opened.release {
-            Release::Recoded(claim, release) => {
+            Release::Recoded(_, release) => {
                 let data = labelled(release);
-                let empty = claim.records - data.records.len() as u64;
+                // Of the records themselves: a claim may declare any number.
+                let empty = release.n_records() - data.records.len() as u64;
                 Ok(Converted::Data { data, input: serde_json::Value::Null, empty })
             }
             Release::Disassociated(stored) => copy(&opened, stored, to, format, force, observer),
@@ -70,6 +71,40 @@ pub fn convert(
             }
         }
     })
+}
+
+/// Data for a file that may be opened in a spreadsheet, and how many terms were changed for that: in CSV, a term that a spreadsheet would
+/// take for a formula gets a quote before it, `'=1+1`. So does one that begins with quotes before such a term: different terms
+/// stay different, and without the first quote of each changed term they are what they were. Other formats stay as they are.
+pub fn spreadsheet_safe(mut data: Dataset, format: Format) -> (Dataset, u64) {
+    if !matches!(format, Format::Table | Format::Long) || !data.dictionary.iter().any(is_formula) {
+        return (data, 0);
+    }
+    let mut changed = 0;
+    let mut dictionary = Dictionary::default();
+    for term in data.dictionary.iter() {
+        let is_changed = is_formula(term);
+        changed += u64::from(is_changed);
+        dictionary.intern(&format!("{}{term}", if is_changed { "'" } else { "" }));
+    }
+    data.dictionary = dictionary;
+    (data, changed)
+}
+
+/// Whether a spreadsheet takes a cell for a formula, with quotes before it or without; plain numbers, as -5, are none. Where keyboards
+/// have wide characters, these begin formulas as well.
+fn is_formula(term: &str) -> bool {
+    let rest = term.trim_start_matches('\'');
+    let begins = rest.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+    begins && !(rest.len() == term.len() && is_number(term))
+}
+
+fn is_number(term: &str) -> bool {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_whole = |text: &str| is_digits(text.strip_prefix(['+', '-']).unwrap_or(text));
+    let (mantissa, exponent) = term.split_once(['e', 'E']).map_or((term, None), |(m, e)| (m, Some(e)));
+    let (whole, part) = mantissa.split_once('.').map_or((mantissa, None), |(whole, part)| (whole, Some(part)));
+    is_whole(whole) && part.is_none_or(is_digits) && exponent.is_none_or(is_whole)
 }
 
 /// Copies disassociated data from one encoding to another, with their custody.
@@ -101,7 +136,7 @@ fn copy(
     if destination.replaces() && !force {
         return Err(exists(to));
     }
-    let mut roots = stored.roots()?;
+    let mut roots = stored.roots(observer.memory())?;
     observer.stage("copying the release");
     destination.publish(|staging| {
         let package =
@@ -145,4 +180,27 @@ fn labelled(release: &Recoded) -> Dataset {
     }
     data.records = records;
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_reckon_gets_a_quote_and_nothing_is_mixed_up() {
+        let terms =
+            ["=1+1", "'=1+1", "''=1+1", "+a", "-5", "-5.25", "+1e-3", "-", "-5a", "@sum", "a=1", "'a", "－1", "5"];
+        let data = Dataset::from_texts([terms]);
+        let (safe, changed) = spreadsheet_safe(data.clone(), Format::Table);
+        let texts: Vec<&str> = safe.dictionary.iter().collect();
+        assert_eq!(
+            texts,
+            [
+                "'=1+1", "''=1+1", "'''=1+1", "'+a", "-5", "-5.25", "+1e-3", "'-", "'-5a", "'@sum", "a=1", "'a",
+                "'－1", "5"
+            ]
+        );
+        assert_eq!((changed, safe.records.len(), safe.n_terms()), (8, 1, terms.len()));
+        assert_eq!(spreadsheet_safe(data, Format::JsonLines).1, 0);
+    }
 }

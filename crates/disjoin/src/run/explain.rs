@@ -16,7 +16,7 @@ use crate::report::{Explained, Shown, explain_page};
 pub fn explain(path: &Path, terms: &[String], observer: &dyn Observer) -> Result<Answer> {
     observed(|| {
         observer.stage("reading the release");
-        let opened = open(path, None)?;
+        let opened = open(path, None, observer.memory())?;
         let Release::Disassociated(stored) = &opened.release else {
             let hint = "disjoin measure compares it with the original";
             return opened.refuse("explain", &[Form::Disassociated], hint);

@@ -8,6 +8,7 @@ use super::Answer;
 use crate::data::table;
 use crate::error::Result;
 use crate::inspect::{Column, Profile, Risk, Role, columns, profile, risk, table_risk};
+use crate::memory::{Memory, read_file};
 use crate::observer::{Observer, observed};
 use crate::protect::disassociation::Params;
 use crate::read::rows::Declared;
@@ -58,7 +59,7 @@ pub fn inspect(
 }
 
 fn sets(location: &Path, asked: &InspectOptions, sources: &dyn Sources, observer: &dyn Observer) -> Result<Answer> {
-    let seen = columns_of(location, &asked.input);
+    let seen = columns_of(location, &asked.input, observer.memory());
     let (data, input) =
         read_sets(location, &asked.input, sources, observer).map_err(|error| match seen.is_empty() {
             true => error,
@@ -96,8 +97,9 @@ fn rows(location: &Path, asked: &InspectOptions, sources: &dyn Sources, observer
 }
 
 /// The columns of a table; standard input can be read only once, and compressed files are not looked into.
-fn columns_of(location: &Path, options: &Options) -> Vec<Column> {
-    let bytes = if location == Path::new("-") { Vec::new() } else { std::fs::read(location).unwrap_or_default() };
+fn columns_of(location: &Path, options: &Options, memory: Memory) -> Vec<Column> {
+    let read = || read_file(location, "read", memory).unwrap_or_default();
+    let bytes = if location == Path::new("-") { Vec::new() } else { read() };
     columns(&location.display().to_string(), &bytes, options)
 }
 

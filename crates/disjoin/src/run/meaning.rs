@@ -10,10 +10,11 @@ use crate::attack::semantic::judge::Original;
 use crate::attack::semantic::summary::{RELEASE, Summary};
 use crate::attack::semantic::{Attacked, Distance, GroupTable, Options, attack_release};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::knowledge::relatedness::{
     Corpus, Counts, Known, Vectors, by_corpus, by_counts, by_embeddings, by_records, by_vectors,
 };
+use crate::memory::{Memory, read_file};
 use crate::observer::Observer;
 use crate::release::recoded::Recoded;
 
@@ -62,7 +63,7 @@ impl Words {
         Ok(match (files.corpus, files.counts, files.vectors) {
             (Some(file), ..) => Words::Corpus(Corpus::read(file)?),
             (None, Some(file), _) => {
-                let text = std::fs::read(file).map_err(|e| Error::io(file, "read the counts", e))?;
+                let text = read_file(file, "read the counts", Memory::default())?;
                 Words::Counts(Counts::read(&text, &file.display().to_string())?)
             }
             (None, None, Some(path)) => Words::Vectors(Vectors::read(path, files.tokenizer)?),

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use super::open::Originally;
 use super::{Answer, forms, opened};
 use crate::data::{Dataset, Hierarchy};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::observer::{Observer, observed};
-use crate::publish::write_file;
+use crate::publish::Results;
 use crate::read::{self, Sources};
 use crate::recipe::{Limits, Measure, Recipe, resolve, written};
 use crate::reconstruct::Multiplicity;
 use crate::release::Form;
-use crate::report::{Utility, utility_page, utility_plots};
+use crate::report::{UTILITY_PLOTS, Utility, utility_page, utility_plots};
 
 /// What to compare. What is missing has its default.
 #[derive(Debug, Clone)]
@@ -97,14 +97,7 @@ impl MeasureOptions {
         if let Some((key, _)) = of_terms.iter().find(|(_, is)| *is).filter(|_| !has_terms) {
             return refuse(key, "sets of terms");
         }
-        match &self.plots {
-            // Before the work, not after it.
-            Some(folder) if folder.exists() && !folder.is_dir() => {
-                let place = Place::file(folder.display().to_string());
-                Err(Error::input(place, "is a file, a folder was expected").with_hint("choose another name"))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -119,7 +112,9 @@ pub fn measure(
 ) -> Result<Answer> {
     observed(|| {
         observer.stage("reading the release");
-        asked.check(super::open(path, custody)?.form())?;
+        asked.check(super::open(path, custody, observer.memory())?.form())?;
+        // Before the work, not after it.
+        let plots = asked.plots.as_ref().map(|folder| Results::open(folder, &UTILITY_PLOTS)).transpose()?;
         let (opened, read) = opened(path, custody, original, sources, observer)?;
         let why = "what is left is compared with it";
         let original = read.ok_or_else(|| {
@@ -128,15 +123,12 @@ pub fn measure(
         let utility = forms::measure(&opened, &original, asked, observer)?;
         let judged = Limits::resolve(&asked.limits, opened.k())?.judge(None, &utility.found());
         let mut answer = Answer::new(utility_page(&utility, &opened.claim()), &utility)?.judged(judged)?;
-        if let (Some(folder), Utility::Disassociated(report)) = (&asked.plots, &utility) {
-            std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create the folder", e))?;
-            for (name, svg) in utility_plots(report) {
-                let file = folder.join(name);
-                write_file(&file, true, |out| {
-                    std::io::Write::write_all(out, svg.as_bytes()).map_err(|e| Error::io(&file, "write", e))
-                })?;
-                answer.wrote.push(file);
-            }
+        if let (Some(mut plots), Utility::Disassociated(report)) = (plots, &utility) {
+            let drawn = utility_plots(report);
+            let files: Vec<(&str, &[u8])> =
+                UTILITY_PLOTS.iter().zip(&drawn).map(|(name, svg)| (*name, svg.as_bytes())).collect();
+            plots.write(&files)?;
+            answer.wrote.extend(files.iter().map(|(name, _)| plots.place(name)));
         }
         Ok(answer)
     })

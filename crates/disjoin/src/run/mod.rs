@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use attack::{AttackOptions, attack};
-pub use convert::{Converted, convert};
+pub use convert::{Converted, convert, spreadsheet_safe};
 pub use explain::explain;
 pub use inspect::{InspectOptions, inspect};
 pub use measure::{MeasureOptions, measure};
@@ -41,6 +41,7 @@ pub use verify::verify;
 
 use crate::error::{Error, Result};
 use crate::inspect::{risk, rows_at_risk};
+use crate::memory::Memory;
 use crate::observer::{Observer, observed};
 use crate::publish::{Destination, Kept, Package, Part, Staging};
 use crate::read::{Files, Sources};
@@ -95,14 +96,29 @@ pub fn run_with(recipe: &Recipe, input: Input<'_>, original: Option<&[u8]>, obse
     observed(|| {
         let destination = Destination::check(&recipe.output.folder)?;
         destination.check_outside(&recipe.input.file)?;
-        // What is missing is better said before the work is done.
-        let asked = AttackOptions::of(recipe)?;
-        let mut clock = Clock::default();
-        let mut made = clock.time("protect", || forms::protect(recipe, input, observer))?;
-        if let (Made::Disassociated(made), Some(original)) = (&mut made, original) {
-            made.original = Some(original.to_vec());
-        }
-        destination.publish(|staging| go(recipe, made, &asked, staging, &mut clock, observer))
+        run_to(recipe, input, original, |go| destination.publish(go), observer)
+    })
+}
+
+/// The same in a temporary folder that `publish` makes, and puts in place or not.
+fn run_to(
+    recipe: &Recipe,
+    input: Input<'_>,
+    original: Option<&[u8]>,
+    publish: impl FnOnce(&mut dyn FnMut(&Staging) -> Result<Run>) -> Result<Run>,
+    observer: &dyn Observer,
+) -> Result<Run> {
+    // What is missing is better said before the work is done.
+    let asked = AttackOptions::of(recipe)?;
+    let mut clock = Clock::default();
+    let mut made = clock.time("protect", || forms::protect(recipe, input, observer))?;
+    if let (Made::Disassociated(made), Some(original)) = (&mut made, original) {
+        made.original = Some(original.to_vec());
+    }
+    let mut made = Some(made);
+    publish(&mut |staging| {
+        let made = made.take().ok_or(Error::Internal("a package is filled once"))?;
+        go(recipe, made, &asked, staging, &mut clock, observer)
     })
 }
 
@@ -123,7 +139,7 @@ fn go(
     let mut rounds: Vec<Round> = Vec::new();
     let mut repaired = None;
     let opened = loop {
-        let opened = read_back(staging, recipe.form(), &mut original)?;
+        let opened = read_back(staging, recipe.form(), &mut original, observer.memory())?;
         let proof = clock.time("verify", || forms::verify(&opened, Some(&original), observer))?;
         let attacked = clock.time("attack", || forms::attack(&opened, Some(&original), asked, &Files, observer))?;
         let judged = recipe.limits.judge(Some(proof.holds()), &attacked.found());
@@ -159,8 +175,8 @@ fn go(
 }
 
 /// Opens what was written, as anybody would, and takes custody of it.
-fn read_back(staging: &Staging, form: Form, original: &mut Original) -> Result<Opened> {
-    let opened = open(&staging.release(), Some(&staging.custody()))?;
+fn read_back(staging: &Staging, form: Form, original: &mut Original, memory: Memory) -> Result<Opened> {
+    let opened = open(&staging.release(), Some(&staging.custody()), memory)?;
     original.keep(Kept::read(&staging.custody(), form)?);
     Ok(opened)
 }
@@ -208,6 +224,17 @@ impl Clock {
     }
 }
 
+/// Refuses a custody folder that nobody would look into.
+pub(crate) fn refuse_idle(custody: Option<&Path>, original: &Originally<'_>) -> Result<()> {
+    match custody.filter(|_| original.location.is_none()) {
+        Some(_) => {
+            let problem = "is of no use without the original";
+            Err(Error::recipe("custody", problem, "name the original as well, or leave it out"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Opens a release and reads its original, as verbs do.
 pub(crate) fn opened(
     path: &Path,
@@ -217,7 +244,7 @@ pub(crate) fn opened(
     observer: &dyn Observer,
 ) -> Result<(Opened, Option<Original>)> {
     observer.stage("reading the release");
-    let opened = open(path, custody)?;
+    let opened = open(path, custody, observer.memory())?;
     if original.location.is_some() {
         observer.stage("reading the original");
     }

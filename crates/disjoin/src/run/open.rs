@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Dataset, Dictionary, Table};
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::publish::{Kept, custody_folder, encoding_of, release_folder};
 use crate::read::rows::{Declared, TableIntake};
@@ -53,8 +54,8 @@ pub struct Stored {
     pub file: PathBuf,
 }
 
-/// Opens a release, given its package or its folder.
-pub fn open(path: &Path, custody: Option<&Path>) -> Result<Opened> {
+/// Opens a release, given its package or its folder; its files may ask for so much memory.
+pub fn open(path: &Path, custody: Option<&Path>, memory: Memory) -> Result<Opened> {
     let folder = release_folder(path)?;
     let claim = folder.join("claim.json");
     let release = match form_of(&claim)? {
@@ -62,10 +63,10 @@ pub fn open(path: &Path, custody: Option<&Path>) -> Result<Opened> {
             let file = folder.join(encoding_of(&folder)?.file_name());
             Release::Disassociated(Stored { claim: Claim::read(&claim)?, file })
         }
-        Form::Classes => open_table(&folder).map(|(claim, table)| Release::Classes(claim, table))?,
-        Form::Split => open_split(&folder).map(|(claim, tables)| Release::Split(claim, tables))?,
+        Form::Classes => open_table(&folder, memory).map(|(claim, table)| Release::Classes(claim, table))?,
+        Form::Split => open_split(&folder, memory).map(|(claim, tables)| Release::Split(claim, tables))?,
         Form::Recoded => open_recoded(&folder).map(|(claim, release)| Release::Recoded(claim, release))?,
-        Form::Noisy => Release::Noisy(open_noisy(&folder)?),
+        Form::Noisy => Release::Noisy(open_noisy(&folder, memory)?),
     };
     let custody = custody_folder(custody, &folder);
     Ok(Opened { folder, custody, release })
@@ -134,21 +135,21 @@ impl Opened {
 }
 
 impl Stored {
-    /// The data as a stream, whose header agrees with the claim.
-    pub fn roots(&self) -> Result<Roots> {
-        let roots = Roots::open(&self.file)?;
+    /// The data as a stream, whose header agrees with the claim; they may ask for so much memory.
+    pub fn roots(&self, memory: Memory) -> Result<Roots> {
+        let roots = Roots::open(&self.file, memory)?;
         self.claim.check_header(&roots.header(), roots.file())?;
         Ok(roots)
     }
 
     /// All of it in memory, its terms sorted.
     pub fn load(&self, observer: &dyn Observer) -> Result<Disassociated> {
-        load(&mut self.roots()?, observer)
+        load(&mut self.roots(observer.memory())?, observer)
     }
 
     /// All of it in memory, its terms in the order of the file.
     pub fn load_as_written(&self, observer: &dyn Observer) -> Result<Disassociated> {
-        load_into(Dictionary::default(), &mut self.roots()?, observer)
+        load_into(Dictionary::default(), &mut self.roots(observer.memory())?, observer)
     }
 
     /// A release laid out; what no dataset can have is an error, with the file's name.
@@ -158,14 +159,19 @@ impl Stored {
         multiplicity: Multiplicity,
         observer: &'a dyn Observer,
     ) -> Result<Model<'a>> {
-        let model = Model::watched(release, observer).map_err(|error| match error {
+        let model = Model::watched(release, observer).map_err(|error| self.named(error))?;
+        Ok(model.with_multiplicity(multiplicity))
+    }
+
+    /// The same error, with the file's name: what looks at data in memory does not know it.
+    pub fn named(&self, error: Error) -> Error {
+        match error {
             Error::Input { place, problem, hint } => {
                 let file = self.file.display().to_string();
                 Error::Input { place: Place { file, ..place }, problem, hint }
             }
             error => error,
-        })?;
-        Ok(model.with_multiplicity(multiplicity))
+        }
     }
 }
 
@@ -220,7 +226,7 @@ impl Originally<'_> {
                 return Err(Error::recipe("custody", problem, "name the custody folder that disjoin protect wrote"));
             }
         };
-        original.check(location, opened, sources)?;
+        original.check(location, opened)?;
         Ok(Some(original))
     }
 
@@ -260,7 +266,7 @@ impl Original {
     }
 
     /// Whether it is what was protected, read in the same way.
-    fn check(&self, location: &Path, opened: &Opened, sources: &dyn Sources) -> Result<()> {
+    fn check(&self, location: &Path, opened: &Opened) -> Result<()> {
         let (kept, sha256, n) = match self {
             Original::Sets { data, intake, kept } => (kept.as_ref(), &intake.sha256, data.records.len()),
             Original::Table { table, intake, kept } => (Some(kept), &intake.sha256, table.n_rows()),
@@ -273,7 +279,7 @@ impl Original {
             }
             () => return Ok(()),
         };
-        let place = Place::file(sources.shown(&location.to_string_lossy()));
+        let place = Place::file(location.to_string_lossy());
         Err(Error::input(place, problem)
             .with_hint("give the file and the input options that disjoin protect was given"))
     }

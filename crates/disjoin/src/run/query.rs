@@ -11,6 +11,7 @@ use super::{Answer, open};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
 use crate::inspect::{Itemset, Mining};
+use crate::memory::{MOST, Memory, read_file};
 use crate::observer::{Observer, Unobserved, observed};
 use crate::reconstruct::{Estimate, Multiplicity, Spread, estimate, top_expected, top_spread};
 use crate::release::Form;
@@ -43,7 +44,7 @@ pub fn query(
     }
     observed(|| {
         observer.stage("reading the release");
-        let opened = open(path, None)?;
+        let opened = open(path, None, observer.memory())?;
         let (records, is_whole, itemsets) = match &opened.release {
             Release::Disassociated(stored) => {
                 let release = stored.load(observer)?;
@@ -52,7 +53,8 @@ pub fn query(
                     Questions::Written(itemsets) => itemsets.clone(),
                     Questions::Top(mining) => {
                         observer.stage("searching for the greatest expectations");
-                        texts(top_expected(&model, &Mining { observer, ..*mining })?, &release.dictionary)
+                        let found = top_expected(&model, &Mining { observer, ..*mining });
+                        texts(found.map_err(|error| stored.named(error))?, &release.dictionary)
                     }
                 };
                 observer.stage(&format!("estimating {}", count(found.len() as u64, "itemset", "itemsets")));
@@ -156,11 +158,12 @@ impl Questions {
         let name = if file == Path::new("-") { String::from("standard input") } else { file.display().to_string() };
         let bytes = if file == Path::new("-") {
             let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+            let read = std::io::stdin().lock().take(MOST).read_to_end(&mut bytes);
+            read.map_err(|e| Error::io(file, "read the itemsets", e))?;
+            bytes
         } else {
-            std::fs::read(file)
+            read_file(file, "read the itemsets", Memory::default())?
         };
-        let bytes = bytes.map_err(|e| Error::io(file, "read the itemsets", e))?;
         let text = String::from_utf8(bytes).map_err(|_| {
             Error::input(Place::file(&name), "is not valid UTF-8").with_hint("convert the file to UTF-8")
         })?;

@@ -33,7 +33,7 @@ pub fn reconstruct(
 ) -> Result<()> {
     observed(|| {
         observer.stage("reading the release");
-        let opened = open(path, None)?;
+        let opened = open(path, None, observer.memory())?;
         let Release::Disassociated(stored) = &opened.release else {
             let hint = match opened.form() {
                 Form::Recoded => "disjoin convert writes its records with groups as items",

@@ -44,7 +44,7 @@ pub fn repair(
         if destination.replaces() && !asked.force {
             return Err(exists(&asked.out));
         }
-        let form = super::open(path, None)?.form();
+        let form = super::open(path, None, observer.memory())?.form();
         if form == Form::Disassociated && (original.location.is_some() || asked.attack.has_words()) {
             let key = if original.location.is_some() { "original" } else { "attack.corpus" };
             let problem = "is for recoded transactions, and disassociated data are repaired without it";

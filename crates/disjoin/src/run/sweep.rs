@@ -7,7 +7,7 @@
 //! Checked by: tests in this file, tests/it/recipes.rs, crates/disjoin-cli/tests/it/sweep.rs
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,26 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::open::{Input, Original};
-use super::{Answer, run};
+use super::{Answer, run_to};
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::observer::{Observer, observed};
 use crate::protect::disassociation::Params;
-use crate::publish::write_file;
+use crate::publish::Results;
 use crate::read::{Sources, read_sets, read_table_from};
-use crate::recipe::{Output, Protect, Recipe, Shape};
+use crate::recipe::{Protect, Recipe, Shape};
 use crate::release::privacy_models::Criterion;
 use crate::release::{Form, Promise};
 use crate::report::{Judgement, SweepRow as Row, plot, sweep_page};
 
 /// Where results go if nothing is said.
 pub const FOLDER: &str = "sweep";
+
+/// Rows as they come.
+const ROWS: &str = "rows.jsonl";
+
+/// What is made of all rows: a table, and a drawing.
+const FILES: [&str; 2] = ["sweep.csv", "frontier.svg"];
 
 /// The values to try; where a list is empty, the recipe's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,10 +64,10 @@ pub fn sweep(
             let hint = "clusters must hold 2k records at least";
             return Err(Error::recipe("protect.max_cluster", "no combination can be run", hint));
         }
+        let results = Results::open(folder, &FILES)?;
+        let mut kept = Kept::open(&results)?;
         observer.stage("reading the data");
         let (data, sha256) = read(base, sources, observer)?;
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "make the folder", e))?;
-        let mut kept = Kept::open(&folder.join("rows.jsonl"))?;
         let ids: Vec<String> = recipes.iter().map(|recipe| id(recipe, &sha256)).collect();
         let missing: Vec<&Recipe> =
             recipes.iter().zip(&ids).filter(|(_, id)| !kept.rows.contains_key(*id)).map(|(recipe, _)| recipe).collect();
@@ -71,28 +78,25 @@ pub fn sweep(
             observer.stage(&format!("recipe {} of {}: {}", first + 1, recipes.len(), named(batch[0])));
             observer.progress(first as f64 / recipes.len() as f64);
             let made: Result<Vec<Row>> =
-                batch.par_iter().map(|recipe| row(recipe, &data, &sha256, folder, observer)).collect();
-            made?.into_iter().try_for_each(|row| kept.add(row))?;
+                batch.par_iter().map(|recipe| row(recipe, &data, &sha256, &results, observer)).collect();
+            made?.into_iter().try_for_each(|row| kept.add(row, &results))?;
         }
         let rows: Vec<Row> = ids.iter().filter_map(|id| kept.rows.remove(id)).collect();
-        finish(base.form(), rows, done, folder)
+        finish(base.form(), rows, done, results)
     })
 }
 
-fn finish(form: Form, rows: Vec<Row>, done: usize, folder: &Path) -> Result<Answer> {
+fn finish(form: Form, rows: Vec<Row>, done: usize, mut results: Results) -> Result<Answer> {
     let (on_frontier, best) = (frontier(&rows), best(&rows));
-    let files = [("sweep.csv", csv(&rows)), ("frontier.svg", draw(&rows, loss_name(form)))];
-    for (name, text) in &files {
-        let path = folder.join(name);
-        write_file(&path, true, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(&path, "write", e)))?;
-    }
+    let (table, drawing) = (csv(&rows), draw(&rows, loss_name(form)));
+    results.write(&[(FILES[0], table.as_bytes()), (FILES[1], drawing.as_bytes())])?;
     let told = best.as_ref().map(|(at, why)| serde_json::json!({ "row": at, "why": why }));
     let json = serde_json::json!({ "rows": rows, "frontier": on_frontier, "best": told, "made_before": done });
     let page = sweep_page(&rows, &on_frontier, best.as_ref(), loss_name(form), done);
     let holds = rows.iter().any(|row| row.holds);
     let mut answer = Answer::new(page, &json)?;
     answer.judged = Judgement { proved: None, limits: Vec::new(), holds };
-    answer.wrote = files.iter().map(|(name, _)| folder.join(name)).collect();
+    answer.wrote = FILES.iter().map(|name| results.place(name)).collect();
     Ok(answer)
 }
 
@@ -195,12 +199,12 @@ pub fn id(recipe: &Recipe, input_sha256: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Goes the whole way with one recipe, in a scratch folder that is removed.
+/// Goes the whole way with one recipe, in a scratch folder of the results that is removed.
 pub fn row(
     recipe: &Recipe,
     data: &Original,
     input_sha256: &str,
-    folder: &Path,
+    results: &Results,
     observer: &dyn Observer,
 ) -> Result<Row> {
     /// Stages of one of many are not told, but it can be stopped.
@@ -209,11 +213,14 @@ pub fn row(
         fn is_cancelled(&self) -> bool {
             self.0.is_cancelled()
         }
+
+        fn memory(&self) -> Memory {
+            self.0.memory()
+        }
     }
     let id = id(recipe, input_sha256);
-    let scratch = tempfile_in(folder)?;
-    let output = Output { folder: scratch.0.join("out"), ..recipe.output.clone() };
-    let made = run(&Recipe { output, ..recipe.clone() }, data.again(), &Quiet(observer))?;
+    let scratch = results.staging()?;
+    let made = run_to(recipe, data.again(), None, |go| go(&scratch), &Quiet(observer))?;
     let attacked = made.last().map(|round| round.attacked.found()).unwrap_or_default();
     let found = attacked.and(made.utility.found()).values();
     let mut broken: Vec<String> =
@@ -236,25 +243,6 @@ pub fn row(
         loss: made.utility.loss(),
         seconds: made.seconds.iter().map(|(_, seconds)| seconds).sum(),
     })
-}
-
-/// A folder that only its owner reads, and that is removed when it is dropped.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nobody is left to tell.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn tempfile_in(folder: &Path) -> Result<Scratch> {
-    let path = folder.join(format!(".disjoin-{:016x}.tmp", crate::protect::noise::fresh_seed()?));
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&path).map_err(|e| Error::io(&path, "make the folder", e))?;
-    Ok(Scratch(path))
 }
 
 /// What rows of a form are compared by.
@@ -350,45 +338,65 @@ fn draw(rows: &[Row], loss: &str) -> String {
 /// The rows of earlier sweeps, and where new ones go.
 struct Kept {
     path: PathBuf,
-    file: File,
+    /// None before the first row.
+    file: Option<File>,
     rows: HashMap<String, Row>,
 }
 
 impl Kept {
-    fn open(path: &Path) -> Result<Self> {
-        let mut rows = HashMap::new();
-        let mut text = match std::fs::read(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(Error::io(path, "read", e)),
+    fn open(results: &Results) -> Result<Self> {
+        let path = results.place(ROWS);
+        let cannot = |e| Error::io(&path, "read", e);
+        let foreign = |line| {
+            Error::input(Place::line(path.display().to_string(), line), "is not a row of a sweep")
+                .with_hint("choose another folder for the results")
         };
-        // A sweep that was killed may have left half a line.
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let is_cut = whole < text.len();
-        text.truncate(whole);
-        for (line, number) in text.split(|&byte| byte == b'\n').zip(1..).filter(|(line, _)| !line.is_empty()) {
-            let row: Row = serde_json::from_slice(line).map_err(|_| {
-                Error::input(Place::line(path.display().to_string(), number), "is not a row of a sweep")
-                    .with_hint("choose another folder for the results")
-            })?;
+        match std::fs::symlink_metadata(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Kept { path, file: None, rows: HashMap::new() });
+            }
+            Ok(data) if !data.is_file() => return Err(foreign(1)),
+            found => found.map_err(cannot)?,
+        };
+        let text = std::fs::read(&path).map_err(cannot)?;
+        let (whole, half) = text.split_at(text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+        let mut rows = HashMap::new();
+        for (line, number) in whole.split_inclusive(|&byte| byte == b'\n').zip(1..) {
+            let row: Row = serde_json::from_slice(line).map_err(|_| foreign(number))?;
             rows.insert(row.id.clone(), row);
         }
-        let file = OpenOptions::new().create(true).append(true).open(path).map_err(|e| Error::io(path, "open", e))?;
-        if is_cut {
-            file.set_len(whole as u64).map_err(|e| Error::io(path, "write", e))?;
+        // The file was made with its first row. A sweep that was killed may have left half a line after it.
+        if rows.is_empty() || !is_half_a_row(half) {
+            return Err(foreign(1 + rows.len() as u64));
         }
-        Ok(Kept { path: path.to_path_buf(), file, rows })
+        let file = results.append(ROWS)?;
+        if !half.is_empty() {
+            file.set_len(whole.len() as u64).map_err(|e| Error::io(&path, "write", e))?;
+        }
+        Ok(Kept { path, file: Some(file), rows })
     }
 
     /// Adds a row for good: what is here is never made again.
-    fn add(&mut self, row: Row) -> Result<()> {
+    fn add(&mut self, row: Row, results: &Results) -> Result<()> {
         let mut line = serde_json::to_vec(&row).map_err(|_| Error::Internal("a row is always JSON"))?;
         line.push(b'\n');
-        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        written.map_err(|e| Error::io(&self.path, "write", e))?;
+        match &mut self.file {
+            Some(file) => {
+                let written = file.write_all(&line).and_then(|()| file.sync_data());
+                written.map_err(|e| Error::io(&self.path, "write", e))?;
+            }
+            None => self.file = Some(results.create(ROWS, &line)?),
+        }
         self.rows.insert(row.id.clone(), row);
         Ok(())
     }
+}
+
+/// Whether a row begins like this, or nothing is there.
+fn is_half_a_row(text: &[u8]) -> bool {
+    const START: &[u8] = b"{\"id\":\"";
+    let is_cut = || serde_json::from_slice::<Row>(text).map_or_else(|error| error.is_eof(), |_| true);
+    START.starts_with(text) || text.starts_with(START) && is_cut()
 }
 
 impl Original {

@@ -17,6 +17,9 @@ use crate::release::Chunk;
 /// A chunk with more distinct subrecords is large.
 const LARGE: usize = 500;
 
+/// Subrecords of more terms are long: what is said of large chunks is true of them.
+const LONG: u64 = 64;
+
 /// A set of terms that too few subrecords contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shortfall {
@@ -28,16 +31,34 @@ pub(super) struct Shortfall {
     pub(super) support: u64,
 }
 
+/// That there are more sets to be counted than is worth it: nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMany;
+
+/// Terms that are looked up for a chunk at least, and for each that stands in it: releases that are made need some thousands.
+const LOOKS: u64 = 100_000_000;
+const LOOKS_A_TERM: u64 = 2_000;
+
+/// Sets of so many terms are not looked at one by one.
+const DEEP: usize = 1_000;
+
 /// A set of at most `m` terms that some, but fewer than `k` subrecords contain.
-pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize, observer: &dyn Observer) -> Option<Shortfall> {
+pub(super) fn km_shortfall(
+    chunk: &Chunk,
+    k: u64,
+    m: usize,
+    observer: &dyn Observer,
+) -> Result<Option<Shortfall>, TooMany> {
     // What k equal subrecords contain needs no index; many chunks are made of nothing else.
     if m == 0 || chunk.subrecords().all(|(_, count)| u64::from(count) >= k) {
-        return None;
+        return Ok(None);
     }
+    let n_terms: u64 = chunk.subrecords().map(|(terms, _)| terms.len() as u64).sum();
+    let mut left = LOOKS + LOOKS_A_TERM * n_terms;
     let index = Index::new(chunk);
-    let mut chosen = Vec::with_capacity(m);
+    let mut chosen = Vec::new();
     // In a large chunk whole subrecords are rare, and few sets are in many of them: each is counted once.
-    let is_large = chunk.n_distinct() > LARGE;
+    let is_large = chunk.n_distinct() > LARGE || n_terms > LONG * chunk.n_distinct() as u64;
     let mut frequent: HashSet<Vec<TermId>, foldhash::fast::RandomState> = HashSet::default();
     for (subrecord, (terms, count)) in chunk.subrecords().enumerate() {
         if subrecord & 0xff == 0 {
@@ -45,26 +66,35 @@ pub(super) fn km_shortfall(chunk: &Chunk, k: u64, m: usize, observer: &dyn Obser
         }
         // If k subrecords contain q, they contain all that q contains. Otherwise sets of m terms tell: a smaller set is
         // part of one of them and at least as frequent.
-        if u64::from(count) >= k || (!is_large && index.support(terms, k) >= k) {
+        if u64::from(count) >= k || (!is_large && index.support(terms, k, &mut left) >= k) {
             continue;
         }
         let size = m.min(terms.len());
-        let found = first_subset(terms, size, &mut chosen, &mut |set| {
+        let mut count = |set: &[TermId]| {
+            if left == 0 {
+                return Some(Err(TooMany));
+            }
+            left = left.saturating_sub(set.len() as u64);
             if is_large && frequent.contains(set) {
                 return None;
             }
-            let support = index.support(set, k);
+            let support = index.support(set, k, &mut left);
             if is_large && support >= k {
                 frequent.insert(set.to_vec());
             }
-            (support < k).then_some(support)
-        });
+            (support < k).then_some(Ok(support))
+        };
+        let found = match size {
+            _ if size == terms.len() => count(terms),
+            DEEP.. => Some(Err(TooMany)),
+            _ => first_subset(terms, size, &mut chosen, &mut count),
+        };
         chosen.clear();
         if let Some(support) = found {
-            return Some(Shortfall { subrecord, n_terms: size, support });
+            return support.map(|support| Some(Shortfall { subrecord, n_terms: size, support }));
         }
     }
-    None
+    Ok(None)
 }
 
 /// For each term of the domain the subrecords that contain it.
@@ -104,10 +134,11 @@ impl<'a> Index<'a> {
     }
 
     /// How many subrecords contain `set`; counting stops when `enough` are found.
-    fn support(&self, set: &[TermId], enough: u64) -> u64 {
+    fn support(&self, set: &[TermId], enough: u64, looks: &mut u64) -> u64 {
         let rarest = set.iter().map(|&t| self.holders(t)).min_by_key(|holders| holders.len());
         let mut support = 0;
         for &holder in rarest.unwrap_or_default() {
+            *looks = looks.saturating_sub(set.len() as u64);
             let (terms, count) = self.subrecords[holder as usize];
             if set.iter().all(|t| terms.binary_search(t).is_ok()) {
                 support += u64::from(count);
@@ -181,7 +212,7 @@ mod tests {
             let mut chunk = Chunk::new((0..n_terms).map(|t| 3 * t + 1).collect());
             bag.iter().for_each(|(terms, &count)| chunk.push(terms, count));
             let (k, m) = (rng.random_range(2..=5), rng.random_range(1..=4));
-            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved);
+            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved).unwrap();
             assert_eq!(found.is_none(), is_anonymous_by_definition(&bag, k, m), "seed {seed}: {bag:?}");
             if let Some(Shortfall { support, n_terms, .. }) = found {
                 assert!(support > 0 && support < k && n_terms <= m as usize, "seed {seed}");
@@ -216,7 +247,7 @@ mod tests {
             let mut chunk = Chunk::new((0..13).collect());
             bag.iter().for_each(|(terms, &count)| chunk.push(terms, count));
             assert!(chunk.n_distinct() > LARGE);
-            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved);
+            let found = km_shortfall(&chunk, k, m as usize, &crate::observer::Unobserved).unwrap();
             assert_eq!(found.is_none(), is_anonymous_by_definition(&bag, k, m), "{k} {m}");
             *if found.is_none() { &mut anonymous } else { &mut not } += 1;
         }
@@ -228,9 +259,9 @@ mod tests {
     fn figure_3() {
         let mut chunk = Chunk::new(vec![0, 1]);
         [(&[0][..], 1), (&[0, 1], 3), (&[1], 1)].iter().for_each(|(terms, count)| chunk.push(terms, *count));
-        assert_eq!(km_shortfall(&chunk, 3, 2, &crate::observer::Unobserved), None);
+        assert_eq!(km_shortfall(&chunk, 3, 2, &crate::observer::Unobserved), Ok(None));
         let expected = Shortfall { subrecord: 0, n_terms: 1, support: 4 };
-        assert_eq!(km_shortfall(&chunk, 5, 2, &crate::observer::Unobserved), Some(expected));
-        assert_eq!(km_shortfall(&chunk, 5, 0, &crate::observer::Unobserved), None);
+        assert_eq!(km_shortfall(&chunk, 5, 2, &crate::observer::Unobserved), Ok(Some(expected)));
+        assert_eq!(km_shortfall(&chunk, 5, 0, &crate::observer::Unobserved), Ok(None));
     }
 }

@@ -6,7 +6,6 @@
 //! Cost:       that of verifying the clusters
 //! Checked by: `tests/it/within.rs`
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -15,7 +14,8 @@ use serde::Serialize;
 use super::{Truth, Verdict, verify_with};
 use crate::data::Dataset;
 use crate::data::table::{Sets, Table};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::open_file;
 use crate::observer::Observer;
 use crate::release::class_sets::{FILE_NAME, sizes};
 use crate::release::generalized::{SetsClaim, TableClaim};
@@ -43,8 +43,7 @@ pub fn verify_sets(
     observer: &dyn Observer,
 ) -> Result<Option<SetsVerdict>> {
     let path = folder.join(FILE_NAME);
-    let open =
-        || File::open(&path).map(BufReader::new).map_err(|e| Error::io(&path, "open the sets of the release", e));
+    let open = || open_file(&path, "open the sets of the release").map(BufReader::new);
     match &claim.sets {
         Some(told) => verify_sets_in(told, table, &path.display().to_string(), open, truth, observer).map(Some),
         None => Ok(None),

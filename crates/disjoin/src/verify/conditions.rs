@@ -187,7 +187,11 @@ impl Walk<'_> {
 
     fn anonymous(&mut self, chunk: &Chunk, rule: Rule, place: impl Fn() -> String) {
         let Asked { k, m, .. } = self.asked;
-        let shortfall = km_shortfall(chunk, u64::from(k), m as usize, self.asked.observer);
+        let Ok(shortfall) = km_shortfall(chunk, u64::from(k), m as usize, self.asked.observer) else {
+            return self.tally.check(rule, self.line, false, || {
+                format!("{}: not decided, for there are too many sets of m = {m} terms to count", place())
+            });
+        };
         self.tally.check(rule, self.line, shortfall.is_none(), || match shortfall {
             Some(short) => format!(
                 "{}: a set of {} terms of subrecord {} is in {} subrecords, fewer than k = {k}",

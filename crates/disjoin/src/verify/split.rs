@@ -20,6 +20,7 @@ use super::{TableRule, TableTruth, TableVerdict};
 use crate::data::Table;
 use crate::data::table::{Column, Role};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 use crate::observer::Observer;
 use crate::release::split::{Count, HEADING, QUASI, SensitiveFile, SplitClaim, SplitTables, Values};
 
@@ -33,11 +34,15 @@ pub struct SplitBytes {
 }
 
 /// Opens the folder of a release: its claim, and its files.
-pub fn open_split(folder: &Path) -> Result<(SplitClaim, SplitTables)> {
+pub fn open_split(folder: &Path, memory: Memory) -> Result<(SplitClaim, SplitTables)> {
     let claim = SplitClaim::read(&folder.join("claim.json"))?;
     let read = |name: &str| {
-        let path = folder.join(name);
-        std::fs::read(&path).map_err(|e| Error::io(&path, "read the release", e))
+        // A claim may name any file; only those of its own folder are its release.
+        if Path::new(name).file_name() != Some(name.as_ref()) {
+            let problem = "names a sensitive table outside of the release";
+            return Err(Error::input(Place::file(folder.join("claim.json").display().to_string()), problem));
+        }
+        read_file(&folder.join(name), "read the release", memory)
     };
     let quasi = read(QUASI)?;
     let sensitive = claim.files.iter().map(|file| read(&file.file)).collect::<Result<_>>()?;
@@ -117,7 +122,7 @@ pub fn verify_split(
     let lines = Lines::new(&tables.quasi);
     check_shape(claim, tables, &groups, &mut tally);
     observer.check();
-    check_order(tables, &groups, &lines, &mut tally);
+    check_order(claim, tables, &groups, &lines, &mut tally);
     observer.check();
     let add_up = check_counts(tables, &groups, &lines, &mut tally);
     // Counts that do not add up cannot be asked anything else.
@@ -166,7 +171,7 @@ fn check_shape(claim: &SplitClaim, tables: &SplitTables, groups: &Groups, tally:
 
 /// Groups ascend in every file, rows within a group by what they show, values by value, each once. In quasi.csv, all rows of a
 /// group show the same unless the claim says that they stand as they were.
-fn check_order(tables: &SplitTables, groups: &Groups, lines: &Lines, tally: &mut Tally) {
+fn check_order(claim: &SplitClaim, tables: &SplitTables, groups: &Groups, lines: &Lines, tally: &mut Tally) {
     let quasi = tables.quasi.quasi();
     let texts = |row: usize| quasi.iter().map(move |column| column.domain.text(column.codes[row]));
     let follows = |row: usize| {
@@ -176,6 +181,12 @@ fn check_order(tables: &SplitTables, groups: &Groups, lines: &Lines, tally: &mut
     let first = (1..tables.quasi.n_rows()).into_par_iter().find_first(|&row| !follows(row));
     let line = first.map(|row| lines.of(groups, tables.group_of[row] as usize));
     tally.check(TableRule::Order, line, first.is_none(), || format!("the rows of {QUASI} are not in order"));
+    let is_same = |row: usize| tables.group_of[row - 1] != tables.group_of[row] || texts(row - 1).eq(texts(row));
+    let other = (1..tables.quasi.n_rows()).into_par_iter().find_first(|&row| !claim.exact && !is_same(row));
+    let line = other.map(|row| lines.of(groups, tables.group_of[row] as usize));
+    tally.check(TableRule::Cells, line, other.is_none(), || {
+        String::from("rows of a group show different quasi-identifiers, and are claimed to be generalised")
+    });
     for values in &tables.sensitive {
         let ascends = values.counts.is_sorted_by(|a, b| (a.group, a.code) < (b.group, b.code));
         tally.check(TableRule::Order, None, ascends, || {

@@ -21,6 +21,7 @@ use super::associations::{check_associations, stands_for};
 use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, read_file};
 use crate::observer::{Observer, Unobserved};
 use crate::read::rows::{Declared, table_bytes};
 use crate::read::{Format, Options};
@@ -160,10 +161,10 @@ pub struct TableVerdict {
 
 /// Opens the folder of a release: its claim, and its data as a table in which quasi-identifiers are the texts that are
 /// published.
-pub fn open_table(folder: &Path) -> Result<(TableClaim, Table)> {
+pub fn open_table(folder: &Path, memory: Memory) -> Result<(TableClaim, Table)> {
     let claim = TableClaim::read(&folder.join("claim.json"))?;
     let path = folder.join(DATA);
-    let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, "read the release", e))?;
+    let bytes = read_file(&path, "read the release", memory)?;
     let name = path.display().to_string();
     let table = parse_table(&claim, &name, &bytes)?;
     Ok((claim, table))
@@ -267,7 +268,7 @@ pub(super) fn check_criteria(
         let mut line = CriterionLine {
             criterion: *criterion,
             text: criterion.text(),
-            checkable: !matches!(criterion, Criterion::Background { .. }),
+            checkable: criterion.is_checkable(),
             classes: 0,
             violated: 0,
             worst: None,

@@ -20,6 +20,8 @@ mod criteria;
 mod dependency;
 mod estimate;
 mod figures;
+mod foreign;
+mod forged;
 mod guarantee;
 mod identity;
 mod layered;

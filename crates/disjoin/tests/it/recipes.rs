@@ -5,6 +5,7 @@ use std::path::Path;
 use disjoin::attack::summary::Choice;
 use disjoin::data::Dataset;
 use disjoin::observer::Observer;
+use disjoin::publish::Results;
 use disjoin::read::{Options, read_bytes};
 use disjoin::recipe::resolve::in_file;
 use disjoin::recipe::written::{self, Written, parse, schema};
@@ -225,9 +226,11 @@ fn a_sweep_tries_every_combination_once() {
     assert_ne!(id(&all[0], &intake.sha256), id(&all[0], "another file"));
     let (folder, sha256) = (tempfile::tempdir().unwrap(), intake.sha256.clone());
     let data = Original::Sets { data, intake, kept: None };
-    let made = || row(&all[0], &data, &sha256, folder.path(), &Unobserved).unwrap();
+    let results = Results::open(folder.path(), &[]).unwrap();
+    let made = || row(&all[0], &data, &sha256, &results, &Unobserved).unwrap();
     assert_eq!(SweepRow { seconds: 0.0, ..made() }, SweepRow { seconds: 0.0, ..made() });
     // Nothing is left of what was tried.
+    drop(results);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -294,4 +297,24 @@ fn a_table_whose_rules_are_hidden_needs_no_former_method() {
     let text = "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\nsensitive = [\"s\"]\n[table.hide]\nsupport = 3\n";
     let recipe = resolved(text).unwrap();
     assert_eq!(recipe.table.unwrap().hide.unwrap().support, 3);
+}
+
+/// Recipes of a table that were begun with `recipe new`, which once wrote these keys out.
+#[test]
+fn keys_that_say_the_default_are_told_and_others_are_refused() {
+    let table = "[input]\nfile = \"x\"\n[table]\nquasi = [\"a\"]\n";
+    let idle = "[attack]\nrun = [\"cover\", \"closure\", \"worlds\", \"reassociate\", \"identity\"]\n";
+    let (protect, limits) = ("[protect]\npromise = \"algorithm-aware\"\n", "[limits]\ncertain_disclosures = 0\n");
+    let former = "[attack]\nmost_certain = 0\n";
+    for (keys, told) in [(idle, 1), (protect, 1), (limits, 1), (former, 2)] {
+        assert_eq!(resolved(&format!("{table}{keys}")).unwrap().notes.len(), told, "{keys}");
+    }
+    for keys in [
+        "[attack]\nrun = [\"cover\"]\n",
+        "[protect]\npromise = \"published\"\n",
+        "[limits]\ncertain_disclosures = 1\n",
+        "[attack]\nmost_certain = 1\n",
+    ] {
+        assert!(resolved(&format!("{table}{keys}")).is_err(), "{keys}");
+    }
 }

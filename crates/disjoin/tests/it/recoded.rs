@@ -18,7 +18,7 @@ use disjoin::release::recoded::{
     Block, Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
 use disjoin::run::forms::recoded::{Recodings, make};
-use disjoin::run::{Input, protect};
+use disjoin::run::{Converted, Input, convert, protect};
 use disjoin::verify::{RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded};
 use disjoin::{Error, Unobserved};
 use rand::seq::SliceRandom;
@@ -643,5 +643,28 @@ fn the_greatest_expectations_are_those_of_all_itemsets() {
         all.retain(|of| (min_length..=max_length).contains(&of.1));
         all.truncate(k);
         assert_eq!(found, all, "{round}");
+    }
+}
+
+/// What is empty is counted in the records: a claim may declare any number of them.
+#[test]
+fn a_claim_of_too_few_records_is_converted_and_refuted() {
+    let data = Dataset::from_texts([vec!["a"], vec!["b"], vec!["a", "b"]]);
+    let groups = Groups::from_groups(2, [vec![0, 1]]).unwrap();
+    let mut draft = Draft::of_recoding(&data.records, 0..3, &groups, Vec::new());
+    draft.push(3, &mut Vec::new());
+    let (release, _) = Recoded::of_drafts(&data.dictionary, vec![draft]).unwrap();
+    let mut claim = RecodedClaim::new(&release, "apriori", 2, Promised::Km { m: 1 }, Suppression::Occurrences, None);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("transactions.jsonl"), text(&release)).unwrap();
+    for records in [4, 1, 0] {
+        claim.records = records;
+        std::fs::write(folder.path().join("claim.json"), claim.to_json().unwrap()).unwrap();
+        let options = read::Options::default();
+        let to = folder.path().join("out.jsonl");
+        let converted = convert(folder.path(), &to, None, false, &options, &read::Files, &Unobserved).unwrap();
+        let Converted::Data { data, empty, .. } = converted else { panic!("records become data") };
+        assert_eq!((data.records.len(), empty), (3, 1));
+        assert_eq!(judged(&claim, &release, None).holds, records == 4);
     }
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::tables::{random_partition, random_table, rebuilt, shuffled};
+use disjoin::Memory;
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::data::{Hierarchy, Partition};
 use disjoin::publish::{Custody, Destination, Kept, Package, Part, release_folder, somewhere};
@@ -228,7 +229,7 @@ fn through_the_disk(
     publish(out, table, partition, criteria);
     let release = release_folder(out).unwrap();
     assert_eq!(form_of(&release.join("claim.json")).unwrap(), Form::Classes);
-    let (claim, published) = open_table(&release).unwrap();
+    let (claim, published) = open_table(&release, Memory::default()).unwrap();
     (claim, published, Kept::read(&out.join("custody"), Form::Classes).unwrap().map)
 }
 
@@ -563,10 +564,10 @@ fn a_package_is_found_and_replaced() {
         names
     };
     assert_eq!(names("release"), ["claim.json", "data.csv"]);
-    assert_eq!(names("custody"), ["class_of.csv", "custody.json", "mapping.csv"]);
+    assert_eq!(names("custody"), ["class_of.csv", "custody.json", "files.sha256", "mapping.csv"]);
     for path in [out.clone(), out.join("release")] {
         assert_eq!(release_folder(&path).unwrap(), out.join("release"));
-        assert_eq!(run::open(&path, None).unwrap().form(), Form::Classes);
+        assert_eq!(run::open(&path, None, Memory::default()).unwrap().form(), Form::Classes);
     }
     let of_sets = <Claim>::read(&out.join("release/claim.json")).unwrap_err().to_string();
     assert!(of_sets.contains("generalised table"), "{of_sets}");
@@ -622,7 +623,7 @@ fn a_file_becomes_a_release_that_agrees_with_it() {
     let kept = Kept::read(&out.join("custody"), Form::Classes).unwrap();
     assert_eq!(kept.declared, declared);
     let (again, _) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &kept.declared).unwrap();
-    let (read, published) = open_table(&out.join("release")).unwrap();
+    let (read, published) = open_table(&out.join("release"), Memory::default()).unwrap();
     assert_eq!(read, TableClaim::new(&table, &kept.partition(), "least-loss", &[Criterion::KAnonymity { k: 4 }]));
     let truth = TableTruth { table: &again, class_of: &kept.map };
     assert!(verify_table(&read, &published, Some(truth)).holds);

@@ -7,8 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may use those to its left.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 20] = [
+    "location",
     "error",
+    "memory",
     "observer",
     "data",
     "release",

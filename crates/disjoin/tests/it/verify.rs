@@ -13,6 +13,7 @@ use crate::worlds::guarantee::is_truthful;
 use crate::worlds::letters::{chunk, ids, joint, leaf};
 use crate::worlds::random::{Leaves, Place, planned, published, ways_to_root};
 use crate::worlds::{guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
+use disjoin::Memory;
 use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary, TermId};
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
@@ -542,11 +543,14 @@ fn parquet_holds_the_same_release() {
             std::fs::write(folder.path().join("claim.json"), claim(&header, None).to_json().unwrap()).unwrap();
             jsonl::write(&release, &mut File::create(&lines).unwrap()).unwrap();
             let to = Writer::new(File::create(&table).unwrap(), &header, "data.parquet").unwrap();
-            assert_eq!(copy(&mut Roots::open(&lines).unwrap(), to, &Unobserved).unwrap(), release.roots.len() as u64);
+            assert_eq!(
+                copy(&mut Roots::open(&lines, Memory::default()).unwrap(), to, &Unobserved).unwrap(),
+                release.roots.len() as u64
+            );
 
             let mut back = Vec::new();
             let to = JsonlWriter::new(&mut back, &header, "back").unwrap();
-            copy(&mut Roots::open(&table).unwrap(), to, &Unobserved).unwrap();
+            copy(&mut Roots::open(&table, Memory::default()).unwrap(), to, &Unobserved).unwrap();
             assert_eq!(back, std::fs::read(&lines).unwrap(), "seed {seed}");
 
             let package = open(folder.path()).unwrap();

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use disjoin::Memory;
 use disjoin::Unobserved;
 use disjoin::publish::Kept;
 use disjoin::read::{Files, Options};
@@ -56,7 +57,7 @@ fn packages_of_version_1_are_opened_proved_and_measured() {
     for (form, original, package) in PACKAGES {
         let folder = tempfile::tempdir().unwrap();
         let out = unpack(package, folder.path());
-        let opened = open(&out, None).unwrap();
+        let opened = open(&out, None, Memory::default()).unwrap();
         assert_eq!(opened.form(), form);
         let is_noisy = form == Form::Noisy;
         assert_eq!(told(&opened.claim()), (1, (!is_noisy).then_some(8)), "{form:?}");
@@ -94,7 +95,8 @@ fn versions_to_come_are_refused_by_their_number() {
             assert_ne!(later, text);
             fs::write(out.join(file), later).unwrap();
         }
-        let errors = [open(&out, None).err().unwrap(), Kept::read(&out.join("custody"), form).unwrap_err()];
+        let errors =
+            [open(&out, None, Memory::default()).err().unwrap(), Kept::read(&out.join("custody"), form).unwrap_err()];
         for error in errors {
             assert!(error.to_string().contains(&format!("version {}", VERSION + 1)), "{form:?}: {error}");
             assert!(error.hint().is_some_and(|hint| hint.contains("version of disjoin")), "{error}");

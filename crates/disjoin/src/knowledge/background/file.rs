@@ -14,12 +14,12 @@
 //! Checked by: tests/it/background.rs
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 
 use super::groups::Groups;
 use crate::data::table::{Column, Domain};
 use crate::error::{Error, Place, Result};
+use crate::memory::open_file;
 
 /// The last name in the header.
 const SHARE: &str = "share";
@@ -32,7 +32,7 @@ pub(super) fn estimate(
     path: &Path,
 ) -> Result<Vec<Option<Vec<f64>>>> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| Error::io(path, "open", source))?;
+    let file = open_file(path, "open")?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file);
     let mut lines = reader.records();
     let header = match lines.next() {

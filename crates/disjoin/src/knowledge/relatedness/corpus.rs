@@ -11,6 +11,7 @@ use std::path::Path;
 use super::postings::{Documents, Postings};
 use crate::data::Dictionary;
 use crate::error::{Error, Place, Result};
+use crate::memory::open_file;
 use crate::read::words::words;
 
 /// What stands at the beginning of a file, before the version.
@@ -180,7 +181,7 @@ impl Corpus {
 
     /// Reads what [`Corpus::write`] wrote. Another version is refused.
     pub fn read(path: &Path) -> Result<Corpus> {
-        let file = std::fs::File::open(path).map_err(|source| Error::io(path, "read the corpus", source))?;
+        let file = open_file(path, "read the corpus")?;
         Corpus::read_from(&mut BufReader::new(file), &path.display().to_string())
     }
 

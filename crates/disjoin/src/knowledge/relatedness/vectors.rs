@@ -22,6 +22,7 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use super::cosine::unit;
 use super::pieces::Pieces;
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, open_file, read_file};
 use crate::read::words::{as_written, singular};
 
 /// A table of vectors, for asking.
@@ -193,7 +194,7 @@ impl Found {
         if path.is_dir() {
             return in_folder(path);
         }
-        let mut file = File::open(path).map_err(|source| Error::io(path, "read the vectors", source))?;
+        let mut file = open_file(path, "read the vectors")?;
         let mut head = [0; 4];
         let is_zip = file.read_exact(&mut head).is_ok() && head == *b"PK\x03\x04";
         if is_zip {
@@ -261,7 +262,7 @@ fn choose(names: &[String], place: &Path) -> Result<(usize, Option<usize>)> {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::io(path, "read the vectors", source))
+    read_file(path, "read the vectors", Memory::default())
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //!             halving, rows by nearness along a Hilbert curve (`knn-hn`), and a further split (`hn`)
 //! Promises:   a class with x_j <= f(min p of bucket j) |G| rows of each bucket j has no value above f(p): its own count is at
 //!             most x_j, and f grows with p
+//!             Whatever is drawn: the seed is harmless, as harmless as that of a method that draws nothing. It decides which row
+//!             starts a class, not what a class may hold; who has it must have the data too, to draw the classes again
 //! Assumes:    the first sensitive column is the one to protect; others are looked at as criteria only
 //! Departs:    sizes are not halved below k, and a further split must keep all criteria. Classes that fail another criterion
 //!             are merged with their neighbours along the curve. Where beliefs must agree, rows about which they do are put

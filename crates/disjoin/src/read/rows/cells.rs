@@ -19,12 +19,12 @@ use crate::read::text::check_separator;
 use crate::read::{Format, Options};
 
 /// Makes a table of rows, wherever they come from.
-pub fn table_of_rows(rows: Rows, options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
+pub fn table_of_rows(rows: Rows<'_>, options: &Options, declared: &Declared) -> Result<(Table, TableIntake)> {
     table_of_rows_with(rows, options, declared, &Unobserved)
 }
 
 pub(in crate::read) fn table_of_rows_with(
-    rows: Rows,
+    rows: Rows<'_>,
     options: &Options,
     declared: &Declared,
     observer: &dyn Observer,

@@ -17,7 +17,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
 
 use super::roles::plan;
 use super::sink::{Lists, Sink};
@@ -26,12 +26,12 @@ use crate::data::table::Role;
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 use crate::read::parquet::{is_list, list_range, list_values, next_batch};
-use crate::release::parquet::guarded;
+use crate::release::parquet_claims::{guarded, open_parquet};
 
 /// Reads a table.
 pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared, observer: &dyn Observer) -> Result<Body> {
     let bytes = Bytes::copy_from_slice(bytes);
-    let file = guarded(name, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
+    let file = open_parquet(bytes, name, ArrowReaderOptions::new(), observer.memory())?;
     let header: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
     let mut body = Body::new(plan(name, &header, declared)?);
     for (column, field) in body.plan.iter().zip(file.schema().fields()) {

@@ -2,9 +2,14 @@
 //!
 //! Checked by: tests in this file
 
+use std::collections::{HashMap, HashSet};
+
 use super::Declared;
 use crate::data::table::Role;
 use crate::error::{Error, Place, Result};
+
+/// So many names of columns are told in an error.
+const SHOWN: usize = 40;
 
 /// A column of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,31 +24,47 @@ pub(super) fn plan(file: &str, header: &[String], declared: &Declared) -> Result
     check_header(file, header)?;
     check_declared(declared)?;
     let named = declared.roles.iter().map(|(column, _)| column).chain(&declared.numeric);
+    let known: HashSet<&String> = header.iter().collect();
     for column in named.chain(declared.hierarchies.iter().map(|(column, _)| column)) {
-        if !header.contains(column) {
+        if !known.contains(column) {
             return Err(unknown(file, header, column));
         }
     }
-    let declared_role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
-    let role = |name: &String| declared_role(name).or(declared.rest);
+    let roles = roles(declared);
+    let numeric: HashSet<&String> = declared.numeric.iter().collect();
+    let role = |name: &String| roles.get(name).copied().or(declared.rest);
     let undeclared: Vec<&str> = header.iter().filter(|name| role(name).is_none()).map(String::as_str).collect();
     if !undeclared.is_empty() {
         return Err(no_role(file, &undeclared));
     }
     let planned = header.iter().filter_map(|name| {
-        let numeric = declared.numeric.contains(name);
+        let numeric = numeric.contains(name);
         role(name).map(|role| Planned { name: name.clone(), role, numeric })
     });
     Ok(planned.collect())
 }
 
+/// The roles that were declared, by column.
+fn roles(declared: &Declared) -> HashMap<&String, Role> {
+    declared.roles.iter().map(|(column, role)| (column, *role)).collect()
+}
+
+/// Names that are told, the first of them if there are many.
+fn shown(names: &[&str]) -> String {
+    match names.len().saturating_sub(SHOWN) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..SHOWN].join(", ")),
+    }
+}
+
 fn check_header(file: &str, header: &[String]) -> Result<()> {
+    let mut met = HashSet::new();
     for (i, name) in header.iter().enumerate() {
         if name.is_empty() {
             return Err(Error::input(Place::line(file, 1), format!("the header has no name for column {}", i + 1))
                 .with_hint("give every column a name in the first line"));
         }
-        if header[..i].contains(name) {
+        if !met.insert(name) {
             return Err(Error::input(Place::line(file, 1).in_column(name), "the header has this name twice")
                 .with_hint("give every column a name of its own"));
         }
@@ -58,19 +79,20 @@ fn check_header(file: &str, header: &[String]) -> Result<()> {
 /// Refuses what contradicts itself, whatever the header.
 fn check_declared(declared: &Declared) -> Result<()> {
     let refuse = |problem: String, hint: &str| Err(Error::recipe("roles", problem, hint));
-    for (i, (column, role)) in declared.roles.iter().enumerate() {
-        if declared.roles[..i].iter().any(|(other, _)| other == column) {
+    let (mut met, mut has_set) = (HashSet::new(), false);
+    for (column, role) in &declared.roles {
+        if !met.insert(column) {
             return refuse(format!("the column {column} is given a role twice"), "give every column one role");
         }
-        if *role == Role::Set && declared.roles[..i].iter().any(|(_, other)| *other == Role::Set) {
+        if *role == Role::Set && std::mem::replace(&mut has_set, true) {
             return refuse(
                 "there are two set-valued columns".into(),
                 "name one with --set, and give others another role",
             );
         }
     }
-    let declared_role = |name: &String| declared.roles.iter().find(|(column, _)| column == name).map(|(_, role)| *role);
-    let role = |name: &String| declared_role(name).or(declared.rest);
+    let roles = roles(declared);
+    let role = |name: &String| roles.get(name).copied().or(declared.rest);
     for column in &declared.numeric {
         if matches!(role(column), Some(Role::Identifier | Role::Set)) {
             return refuse(
@@ -98,12 +120,12 @@ fn unknown(file: &str, header: &[String], column: &str) -> Error {
     let nearest = header.iter().min_by_key(distance).filter(|name| distance(name) <= 1 + column.chars().count() / 3);
     let guess = nearest.map_or(String::new(), |name| format!("did you mean {name}? "));
     Error::input(Place::file(file), format!("has no column {column}"))
-        .with_hint(format!("{guess}The columns are {}", header.join(", ")))
+        .with_hint(format!("{guess}The columns are {}", shown(&header.iter().map(String::as_str).collect::<Vec<_>>())))
 }
 
 fn no_role(file: &str, columns: &[&str]) -> Error {
-    let (are, they) = if columns.len() == 1 { ("column has", "it is") } else { ("columns have", "each is") };
-    Error::input(Place::file(file), format!("these {are} no role: {}", columns.join(", "))).with_hint(format!(
+    let (are, they) = if columns.len() == 1 { ("this column has", "it is") } else { ("these columns have", "each is") };
+    Error::input(Place::file(file), format!("{are} no role: {}", shown(columns))).with_hint(format!(
         "say what {they} for, as in --quasi a,b --sensitive c --identifier d --insensitive e --set f: --quasi for what others may \
          know of a person, --sensitive for what nobody may learn, --identifier for names and numbers of persons (never \
          published), --set for lists, --insensitive for the rest"

@@ -26,11 +26,12 @@ use super::roles::{Planned, plan};
 use super::{Declared, TableIntake, put_hierarchy, table_of_bytes};
 use crate::data::{Counted, Table};
 use crate::error::{Error, Place, Result};
+use crate::memory::{Memory, open_file, over};
 use crate::observer::{Observer, Unobserved};
 use crate::read::builder::check_count;
 use crate::read::recognise::is_parquet;
 use crate::read::text::{HEAD, Rows, check_separator, is_blank_row, validate_part, whole_rows};
-use crate::read::{Format, MAGIC, Options, Packing, corrupt, hexadecimal, packing};
+use crate::read::{Format, MAGIC, Options, Packing, corrupt, hexadecimal, packing, zstandard};
 
 /// So much text is counted at a time by one core.
 const BLOCK: usize = 1 << 20;
@@ -64,12 +65,11 @@ pub fn count_table(
     rows: RowLog<'_>,
     observer: &dyn Observer,
 ) -> Result<Streamed> {
-    let cannot_read = |source| Error::io(path, "read", source);
     let name = path.display().to_string();
     if path == Path::new("-") {
         return count((&name, path), &mut io::stdin(), options, declared, rows, BLOCK, observer);
     }
-    count((&name, path), &mut File::open(path).map_err(cannot_read)?, options, declared, rows, BLOCK, observer)
+    count((&name, path), &mut open_file(path, "read")?, options, declared, rows, BLOCK, observer)
 }
 
 /// The same for any bytes, in blocks of a given size; `name` serves to recognise the format and in messages.
@@ -112,7 +112,7 @@ fn count(
 ) -> Result<Streamed> {
     check_separator("separator", options.separator)?;
     check_separator("list-separator", declared.list_separator)?;
-    let mut source = Source::open(name, path, raw)?;
+    let mut source = Source::open(name, path, raw, observer.memory())?;
     if source.is_table(options)? {
         return count_text(source, options.separator, declared, rows, block, observer);
     }
@@ -184,6 +184,9 @@ struct Source<'a> {
     path: &'a Path,
     reader: Unpacked<'a>,
     packing: Packing,
+    memory: Memory,
+    /// Bytes that were read, unpacked.
+    unpacked: u64,
     /// What was read and not yet handed over.
     held: Vec<u8>,
     is_at_end: bool,
@@ -221,10 +224,19 @@ impl Unpacked<'_> {
             Unpacked::Zstandard(reader) => reader.take(most as u64).read_to_end(to),
         }
     }
+
+    /// Bytes as stored that were read.
+    fn stored(&self) -> u64 {
+        match self {
+            Unpacked::Plain(reader) => reader.bytes,
+            Unpacked::Gzip(reader) => reader.get_ref().get_ref().bytes,
+            Unpacked::Zstandard(reader) => reader.get_ref().get_ref().bytes,
+        }
+    }
 }
 
 impl<'a> Source<'a> {
-    fn open(name: &'a str, path: &'a Path, raw: &'a mut (dyn Read + Send)) -> Result<Self> {
+    fn open(name: &'a str, path: &'a Path, raw: &'a mut (dyn Read + Send), memory: Memory) -> Result<Self> {
         let mut first = Vec::new();
         (&mut *raw).take(MAGIC as u64).read_to_end(&mut first).map_err(|source| Error::io(path, "read", source))?;
         let packing = packing(name, &first)?;
@@ -236,23 +248,31 @@ impl<'a> Source<'a> {
             }
             Packing::Zstandard => {
                 let buffered = BufReader::with_capacity(HEAD, hashed);
-                let decoder = zstd::stream::read::Decoder::with_buffer(buffered);
+                let decoder = zstandard(buffered);
                 Unpacked::Zstandard(decoder.map_err(|_| corrupt(name, packing))?)
             }
         };
-        Ok(Source { name, path, reader, packing, held: Vec::new(), is_at_end: false, lines: 0 })
+        Ok(Source { name, path, reader, packing, memory, unpacked: 0, held: Vec::new(), is_at_end: false, lines: 0 })
     }
 
     /// Reads on until so much is held, or nothing is left.
     fn hold(&mut self, least: usize) -> Result<()> {
         while self.held.len() < least && !self.is_at_end {
-            let missing = least - self.held.len();
-            self.held.reserve(missing.min(BLOCK));
+            let missing = (least - self.held.len()).min(BLOCK);
+            self.held.reserve(missing);
             let read = self.reader.read(&mut self.held, missing).map_err(|source| match self.packing {
                 Packing::Plain => Error::io(self.path, "read", source),
                 packing => corrupt(self.name, packing),
             })?;
             self.is_at_end = read < missing;
+            self.unpacked += read as u64;
+            let (most, limit) = (self.memory.unpacked(self.reader.stored()), self.memory.limit(u64::MAX));
+            if self.packing != Packing::Plain && self.unpacked > most {
+                return Err(over(Place::file(self.name), "what is unpacked asks for more", most));
+            }
+            if self.held.len() as u64 > limit {
+                return Err(over(Place::line(self.name, self.lines + 1), "the row asks for more", limit));
+            }
         }
         Ok(())
     }

@@ -52,7 +52,8 @@ impl Cut {
             for (terms, count) in chunk.subrecords() {
                 for term in terms {
                     if let Ok(at) = chunk.terms.binary_search(term) {
-                        order[first + at].0.0 += count;
+                        // A damaged release may say anything.
+                        order[first + at].0.0 = order[first + at].0.0.saturating_add(count);
                     }
                 }
             }
@@ -73,9 +74,12 @@ impl Cut {
         let mut ids: Vec<(TermId, u32)> = order.iter().zip(0..).map(|(&(_, term, _), at)| (term, at)).collect();
         ids.sort_unstable();
         let number = |term: &TermId| ids.binary_search_by_key(term, |&(term, _)| term).map_or(0, |at| ids[at].1);
+        let mut terms_of: Vec<Vec<u32>> = vec![Vec::new(); chunks.len()];
+        (0..).zip(&chunk_of).for_each(|(term, &of)| terms_of[of as usize].push(term));
         let bag = |c: usize| {
             let rows = chunks[c].subrecords().map(|(terms, count)| (terms.iter().map(number).collect(), count));
-            let terms = (0..).zip(&chunk_of).filter(|&(_, &of)| of == made[c]).map(|(term, _)| term).collect();
+            // A chunk without terms was never made.
+            let terms = terms_of.get(made[c] as usize).cloned().unwrap_or_default();
             Bag { terms, rows: rows.collect() }
         };
         Cut {
@@ -89,6 +93,21 @@ impl Cut {
             supports: order.iter().map(|&(Reverse(support), ..)| support).collect(),
             chunk_of,
         }
+    }
+
+    /// Whether records can have had these chunks: no more subrecords than records, and every term in one chunk.
+    pub(super) fn is_possible(&self) -> bool {
+        let fits = |bag: &Bag| {
+            bag.rows.iter().map(|(_, count)| u64::from(*count)).fold(0, u64::saturating_add) <= u64::from(self.size)
+        };
+        let mut terms = self.terms.clone();
+        terms.sort_unstable();
+        self.chunks.iter().all(fits) && terms.is_sorted_by(|a, b| a < b)
+    }
+
+    /// How many refusals there are.
+    pub(super) fn n_refusals(&self) -> u64 {
+        self.chunk_of.iter().map(|&chunk| u64::from(chunk)).sum()
     }
 
     /// The same cluster with one term, the first that was tried, for all that are in the same rows of a chunk; and which

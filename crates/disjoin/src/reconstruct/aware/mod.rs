@@ -114,6 +114,18 @@ const PATIENT: Effort = Effort { walks: 8, steps: 400 };
 /// A cluster with so many itemsets is left open. With m = 2 it would have hundreds of frequent terms.
 const MANY: usize = 200_000;
 
+/// So is one in which they are not found by so many looks at a row.
+const LOOKS: u64 = 20_000_000;
+
+/// A set of more terms has more parts than there may be itemsets.
+const LONG: usize = 40;
+
+/// So is one with so many refusals: thousands of chunks.
+const REFUSALS: u64 = 10_000_000;
+
+/// So is one with so many terms of different rows: how often each two meet is kept.
+const TERMS: usize = 2_048;
+
 /// Steps of a first attempt at a complete search.
 const SHORT: u64 = 3_000;
 
@@ -121,6 +133,12 @@ const SHORT: u64 = 3_000;
 /// times. `steps` bounds the complete search for each; with 0, what is not found quickly is left open.
 pub fn analyse(cut: &Cut, steps: u64, observer: &dyn Observer) -> Analysis {
     observer.check();
+    if !cut.is_possible() {
+        return Analysis { itemsets: 1, contradiction: true, ..Analysis::default() };
+    }
+    if cut.n_refusals() > REFUSALS {
+        return left_open(cut);
+    }
     if cut.rule == CutRule::Weighed {
         return weighed::analyse(cut);
     }
@@ -135,15 +153,20 @@ pub fn analyse(cut: &Cut, steps: u64, observer: &dyn Observer) -> Analysis {
 
 /// Nothing was decided: it would take too long.
 fn left_open(cut: &Cut) -> Analysis {
-    let pairs = itemsets(cut, 2);
+    let mut pairs = itemsets(cut, 2).sets;
+    if pairs.is_empty() {
+        // None was found in time; there is one if there are two chunks.
+        let other = cut.chunk_of.iter().position(|&chunk| chunk != cut.chunk_of[0]);
+        pairs.extend(other.map(|other| vec![0, other as u32]));
+    }
     let open = pairs.iter().map(|pair| names(cut, pair)).collect();
     Analysis { itemsets: pairs.len() as u64, open, ..Analysis::default() }
 }
 
 /// The pairs that the closure of single refusals finds.
 pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
-    if cut.rule == CutRule::Weighed {
-        // No term of a record chunk was refused.
+    // By the other rule no term of a record chunk was refused.
+    if cut.rule == CutRule::Weighed || !cut.is_possible() || cut.n_refusals() > REFUSALS {
         return Vec::new();
     }
     let closed = match cut.size {
@@ -158,8 +181,13 @@ pub fn closed_pairs(cut: &Cut) -> Vec<Breach> {
 }
 
 fn analyse_with<const W: usize>(cut: &Cut, steps: u64, observer: &dyn Observer) -> Analysis {
-    let all = itemsets(cut, cut.m);
-    if all.len() >= MANY {
+    let found = itemsets(cut, cut.m);
+    if !found.are_all() {
+        return left_open(cut);
+    }
+    let all = found.sets;
+    let (merged, merged_into) = cut.merged();
+    if merged.terms.len() > TERMS {
         return left_open(cut);
     }
     let mut analysis = Analysis { itemsets: all.len() as u64, ..Analysis::default() };
@@ -167,7 +195,6 @@ fn analyse_with<const W: usize>(cut: &Cut, steps: u64, observer: &dyn Observer) 
         return analysis;
     }
     // Terms in the same rows of a chunk are as good as one term, and most questions are asked once only.
-    let (merged, merged_into) = cut.merged();
     let Some(verdicts) = decide::<W>(&merged, steps, observer) else {
         analysis.contradiction = true;
         return analysis;
@@ -210,7 +237,7 @@ fn decide<const W: usize>(cut: &Cut, steps: u64, observer: &dyn Observer) -> Opt
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(cut.size));
     let mut prover =
         Prover { cut, steps, world: World::<W>::new(cut), shares: Shares::new(cut), rng: &mut rng, observer };
-    let all = itemsets(cut, cut.m);
+    let all = itemsets(cut, cut.m).sets;
     match prover.find_first() {
         Answer::Yes => {}
         Answer::No => return None,
@@ -353,33 +380,54 @@ impl<const W: usize> Prover<'_, W> {
     }
 }
 
-/// The sets of at most `m` terms, two at least, that no chunk has whole, and whose part in every chunk somebody has; not many
-/// more than [`MANY`] of them.
-fn itemsets(cut: &Cut, m: u32) -> Vec<Vec<u32>> {
-    let mut found = Vec::new();
-    let mut itemset = Vec::new();
-    grow(cut, m, 0, &mut itemset, &mut found);
-    found
+/// Sets of terms across chunks.
+struct Itemsets {
+    sets: Vec<Vec<u32>>,
+    /// How many looks at rows are left. If none is, there are more.
+    looks: u64,
 }
 
-fn grow(cut: &Cut, m: u32, from: u32, itemset: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
-    for term in from..cut.terms.len() as u32 {
-        itemset.push(term);
-        let chunk = cut.chunk_of[term as usize];
-        let part: Vec<u32> = itemset.iter().copied().filter(|&t| cut.chunk_of[t as usize] == chunk).collect();
-        let has_part = |(terms, _): &(Vec<u32>, u32)| part.iter().all(|t| terms.contains(t));
-        // A whole itemset in one chunk is not asked for.
-        let is_whole = part.len() == m as usize;
-        if part.len() == 1 || (!is_whole && cut.chunks[chunk as usize].rows.iter().any(has_part)) {
-            if part.len() < itemset.len() {
-                found.push(itemset.clone());
-            }
-            if itemset.len() < m as usize && found.len() < MANY {
-                grow(cut, m, term + 1, itemset, found);
-            }
-        }
-        itemset.pop();
+impl Itemsets {
+    /// Whether there are no others.
+    fn are_all(&self) -> bool {
+        self.looks > 0 && self.sets.len() < MANY
     }
+
+    fn grow(&mut self, cut: &Cut, m: u32, from: u32, itemset: &mut Vec<u32>) {
+        for term in from..cut.terms.len() as u32 {
+            // A set of so many terms has more parts than can be looked at.
+            if self.looks == 0 || itemset.len() > LONG {
+                self.looks = 0;
+                return;
+            }
+            itemset.push(term);
+            let chunk = cut.chunk_of[term as usize];
+            let part: Vec<u32> = itemset.iter().copied().filter(|&t| cut.chunk_of[t as usize] == chunk).collect();
+            let has_part = |(terms, _): &(Vec<u32>, u32)| {
+                self.looks = self.looks.saturating_sub(1 + terms.len() as u64 / 16);
+                part.iter().all(|t| terms.contains(t))
+            };
+            // A whole itemset in one chunk is not asked for.
+            let is_whole = part.len() == m as usize;
+            if part.len() == 1 || (!is_whole && cut.chunks[chunk as usize].rows.iter().any(has_part)) {
+                if part.len() < itemset.len() {
+                    self.sets.push(itemset.clone());
+                }
+                if itemset.len() < m as usize && self.sets.len() < MANY {
+                    self.grow(cut, m, term + 1, itemset);
+                }
+            }
+            itemset.pop();
+        }
+    }
+}
+
+/// The sets of at most `m` terms, two at least, that no chunk has whole, and whose part in every chunk somebody has; not many
+/// more than [`MANY`] of them.
+fn itemsets(cut: &Cut, m: u32) -> Itemsets {
+    let mut found = Itemsets { sets: Vec::new(), looks: LOOKS };
+    found.grow(cut, m, 0, &mut Vec::new());
+    found
 }
 
 fn names(cut: &Cut, terms: &[u32]) -> Vec<TermId> {

@@ -32,41 +32,57 @@
 //! Checked by: tests/it/aware.rs: all worlds of small clusters are cut again
 
 use super::cut::Cut;
-use super::{Analysis, Breach, Learned, MANY, itemsets, left_open};
+use std::collections::HashSet;
+
+use super::{Analysis, Breach, Learned, itemsets, left_open};
 
 /// A term is offered where it is let in with this probability at least. Found by trial: between 0.3 and 0.5 hardly
 /// anything changes; below, terms are lost to term chunks, above, chunks fall apart.
 const LIKELY: f64 = 0.4;
 
+/// A cluster that takes more steps to look at is left open: no method makes such ones.
+const STEPS: u64 = 200_000_000;
+
 /// Whether a term of `support` records is offered to a chunk, given the supports of its terms so far, in the order in which
 /// they came; of those that are in the same rows, only one.
 pub fn is_offered(size: u32, k: u32, support: u32, others: impl IntoIterator<Item = u32>) -> bool {
+    is_offered_within(size, k, support, others, &mut u64::MAX.clone())
+}
+
+/// The same, if so many steps suffice; none is left if they do not.
+fn is_offered_within(size: u32, k: u32, support: u32, others: impl IntoIterator<Item = u32>, steps: &mut u64) -> bool {
     let mut let_in = 1.0;
     others.into_iter().all(|other| {
-        let_in *= 1.0 - chance_of_few(size, k, support, other);
-        let_in >= LIKELY
+        let_in *= 1.0 - chance_of_few(size, k, support, other, steps);
+        let_in >= LIKELY && *steps > 0
     })
 }
 
 /// The probability that two terms of `a` and `b` among n records share one record at least and fewer than k.
 ///
 /// P[h] is proportional to w(h) with w(h + 1) / w(h) = (a - h)(b - h) / ((h + 1)(n - a - b + h + 1)).
-fn chance_of_few(n: u32, k: u32, a: u32, b: u32) -> f64 {
+fn chance_of_few(n: u32, k: u32, a: u32, b: u32, steps: &mut u64) -> f64 {
     /// Weights are scaled down before they overflow.
     const LARGE: f64 = 1e200;
-    let least = (a + b).saturating_sub(n);
-    if least >= k {
-        return 0.0;
-    }
+    *steps = steps.saturating_sub(1);
+    let least = (u64::from(a) + u64::from(b)).saturating_sub(n.into());
+    let Some(least) = u32::try_from(least).ok().filter(|&least| least < k) else { return 0.0 };
+    let free = f64::from(n) + 1.0 - f64::from(a) - f64::from(b);
     let (mut weight, mut few, mut all) = (1.0, 0.0, 0.0);
     for h in least..=a.min(b) {
         all += weight;
         if 0 < h && h < k {
             few += weight;
         }
-        weight *= f64::from(a - h) * f64::from(b - h) / (f64::from(h + 1) * f64::from(n + h + 1 - a - b));
+        let ratio = f64::from(a - h) * f64::from(b - h) / ((f64::from(h) + 1.0) * (free + f64::from(h)));
+        weight *= ratio;
         if weight > LARGE {
             (weight, few, all) = (weight / LARGE, few / LARGE, all / LARGE);
+        }
+        // Ratios fall. From here on no bit changes, however large the cluster is.
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 || h >= k && (few == 0.0 || (ratio < 1.0 && all + weight == all)) {
+            break;
         }
     }
     few / all
@@ -74,23 +90,27 @@ fn chance_of_few(n: u32, k: u32, a: u32, b: u32) -> f64 {
 
 /// The analysis of a cluster that was cut so.
 pub(super) fn analyse(cut: &Cut) -> Analysis {
-    let sets = itemsets(cut, cut.m);
-    let mut analysis = Analysis { itemsets: sets.len() as u64, ..Analysis::default() };
+    let found = itemsets(cut, cut.m);
+    let mut analysis = Analysis { itemsets: found.sets.len() as u64, ..Analysis::default() };
     let subrecords: u64 = cut.chunks.iter().flat_map(|chunk| &chunk.rows).map(|(_, count)| u64::from(*count)).sum();
     // Whether some world has `times` records in which subrecords of h chunks meet.
     let can_meet = |h: u64, times: u32| {
         subrecords + u64::from(cut.fill) >= u64::from(cut.size) + u64::from(times) * h.saturating_sub(1)
     };
-    analysis.contradiction = !can_meet(1, cut.k) || !is_cut_so(cut);
+    let mut steps = STEPS;
+    analysis.contradiction = !can_meet(1, cut.k) || !is_cut_so(cut, &mut steps);
+    if steps == 0 {
+        return left_open(cut);
+    }
     let most_chunks = u64::from(cut.m).min(cut.chunks.len() as u64);
     if analysis.contradiction || can_meet(most_chunks, cut.k) {
         return analysis;
     }
-    if sets.len() >= MANY {
+    if !found.are_all() {
         return left_open(cut);
     }
     let mut learned = Learned::default();
-    for set in sets {
+    for set in found.sets {
         let mut chunks: Vec<u32> = set.iter().map(|&term| cut.chunk_of[term as usize]).collect();
         chunks.sort_unstable();
         chunks.dedup();
@@ -105,11 +125,12 @@ pub(super) fn analyse(cut: &Cut) -> Analysis {
 
 /// Whether every term of a record chunk was likely to be let in there, and into no earlier one: otherwise it would be
 /// elsewhere, or in the term chunk.
-fn is_cut_so(cut: &Cut) -> bool {
+fn is_cut_so(cut: &Cut, steps: &mut u64) -> bool {
     let is_first_of_its_rows = first_of_their_rows(cut);
-    let is_offered = |x: u32, chunk: u32| {
+    let mut is_offered = |x: u32, chunk: u32| {
         let others = cut.tried_with(x, chunk).iter().filter(|&&y| is_first_of_its_rows[y as usize]);
-        is_offered(cut.size, cut.k, cut.supports[x as usize], others.map(|&y| cut.supports[y as usize]))
+        let supports = others.map(|&y| cut.supports[y as usize]);
+        is_offered_within(cut.size, cut.k, cut.supports[x as usize], supports, steps)
     };
     cut.refusals().all(|(x, earlier)| !is_offered(x, earlier))
         && (0..).zip(&cut.chunk_of).all(|(x, &own)| is_offered(x, own))
@@ -117,12 +138,16 @@ fn is_cut_so(cut: &Cut) -> bool {
 
 /// For each term, whether no term before it is in the same rows.
 fn first_of_their_rows(cut: &Cut) -> Vec<bool> {
+    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); cut.terms.len()];
+    for chunk in &cut.chunks {
+        for ((terms, _), row) in chunk.rows.iter().zip(0..) {
+            terms.iter().for_each(|&term| rows_of[term as usize].push(row));
+        }
+    }
     let mut is_first = vec![true; cut.terms.len()];
     for chunk in &cut.chunks {
-        let rows = |term: u32| chunk.rows.iter().map(move |(terms, _)| terms.contains(&term));
-        for (i, &term) in chunk.terms.iter().enumerate() {
-            is_first[term as usize] = !chunk.terms[..i].iter().any(|&before| rows(before).eq(rows(term)));
-        }
+        let mut met: HashSet<&[u32]> = HashSet::new();
+        chunk.terms.iter().for_each(|&term| is_first[term as usize] = met.insert(&rows_of[term as usize]));
     }
     is_first
 }
@@ -143,7 +168,7 @@ mod tests {
                     let meet = |h: u32| choose(a, h) * choose(n - a, b - h) / choose(n, b);
                     let few = (1..k).filter(|&h| h <= a.min(b) && b - h <= n - a);
                     let expected: f64 = few.map(meet).sum();
-                    let found = chance_of_few(n, k, a, b);
+                    let found = chance_of_few(n, k, a, b, &mut u64::MAX.clone());
                     assert!((found - expected).abs() < 1e-9, "{n} {k} {a} {b}: {found} {expected}");
                 }
             }
@@ -152,9 +177,21 @@ mod tests {
 
     #[test]
     fn large_clusters_do_not_overflow() {
-        let few = chance_of_few(100_000, 5, 40_000, 50_000);
+        let few = chance_of_few(100_000, 5, 40_000, 50_000, &mut u64::MAX.clone());
         assert!((0.0..1e-9).contains(&few));
         assert!(is_offered(100_000, 5, 40_000, [50_000, 60_000]));
+    }
+
+    #[test]
+    fn clusters_that_no_machine_holds_take_few_steps() {
+        let half = 1 << 31;
+        for (n, a, b) in
+            [(u32::MAX, half, half), (u32::MAX, u32::MAX, u32::MAX), (5, u32::MAX, 3), (u32::MAX, 1 << 17, 1 << 17)]
+        {
+            let mut steps = 10_000_000;
+            let few = chance_of_few(n, 5, a, b, &mut steps);
+            assert!(steps > 0 && (few.is_nan() || (0.0..=1.0).contains(&few)), "{n} {a} {b}: {few}");
+        }
     }
 
     #[test]

@@ -18,6 +18,99 @@ pub type TableClaim = Claim<Classes>;
 
 impl Body for Classes {
     const FORM: Form = Form::Classes;
+
+    fn fault(&self) -> Option<&'static str> {
+        self.sets.as_ref().and_then(|sets| sets.parameters.fault())
+    }
+
+    fn promised(&self) -> String {
+        self.told(&self.criteria, false)
+    }
+
+    fn adversary(&self) -> String {
+        let mut text = adversary(&self.criteria, &self.columns);
+        if self.associations.is_some() {
+            text += " Rules are about what is published: an adversary who counts what stands below a label as the label may find \
+                     more.";
+        }
+        if let Some(sets) = &self.sets {
+            text += &format!(" About the sets: {}", sets.promise.adversary(sets.parameters.m));
+        }
+        text
+    }
+
+    fn provable(&self) -> String {
+        let criteria: Vec<Criterion> = self.criteria.iter().copied().filter(Criterion::is_checkable).collect();
+        self.told(&criteria, true)
+    }
+
+    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+        let mut fields = unchecked_of_columns(&self.criteria, &self.columns);
+        if let Some(sets) = &self.sets {
+            fields.push(("sets.column", "what the column of sets was called; its sets have no name"));
+            let of_sets = sets.parameters.unchecked(sets.promise, with_original);
+            fields.extend(of_sets.into_iter().map(|(field, why)| (in_sets(field), why)));
+        }
+        fields
+    }
+}
+
+impl Classes {
+    /// The promise, with these of its criteria; of sets only what chunks show, if asked for.
+    fn told(&self, criteria: &[Criterion], only_shown: bool) -> String {
+        let mut text = promised(criteria, &self.columns);
+        if let Some(Associations { confidence: share, support }) = self.associations {
+            text += &format!(
+                " No set of quasi-identifiers that {support} or more rows with a sensitive value show leads to that value in a \
+                 share of {share} of the rows that show it, or more; values were generalised for that, up to *, which stands \
+                 for anything."
+            );
+        }
+        if let Some(SetsClaim { column, parameters, promise, .. }) = &self.sets {
+            let of = if only_shown { String::new() } else { format!(" of {column:?}") };
+            text += &format!(
+                " Inside every class the sets{of} are cut into chunks: {} This holds for each class by itself, also \
+                 for an adversary who knows the quasi-identifiers.",
+                parameters.promised(*promise, only_shown),
+            );
+        }
+        text
+    }
+}
+
+/// Fields of the parameters of disassociation, where they are those of a column of sets.
+fn in_sets(field: &'static str) -> &'static str {
+    match field {
+        "parameters.max_cluster" => "sets.parameters.max_cluster",
+        "parameters.refine" => "sets.parameters.refine",
+        "parameters.cut" => "sets.parameters.cut",
+        "parameters.sensitive.rule" => "sets.parameters.sensitive.rule",
+        _ => "sets.parameters.sensitive.terms",
+    }
+}
+
+/// What no table shows of its criteria and columns.
+pub(in crate::release) fn unchecked_of_columns(
+    criteria: &[Criterion],
+    columns: &[PublishedColumn],
+) -> Vec<(&'static str, &'static str)> {
+    let mut fields = vec![
+        (
+            "columns.role",
+            "which attributes others may know, and which are sensitive, was decided by the maker of the release",
+        ),
+        ("columns.numeric", "whether a quasi-identifier was a number; the promise does not depend on it"),
+    ];
+    if !criteria.iter().all(Criterion::is_checkable) {
+        fields.push((
+            "criteria.background",
+            "the limit on beliefs can be checked with the original only, by who made it",
+        ));
+    }
+    if columns.iter().any(|column| column.hierarchy.is_some()) {
+        fields.push(("columns.hierarchy", "which sensitive values are alike was decided by the maker of the release"));
+    }
+    fields
 }
 
 /// What is claimed of a generalized table.
@@ -107,39 +200,20 @@ impl TableClaim {
     /// The claim of a table whose classes satisfy the criteria.
     pub fn new(table: &Table, partition: &Partition, method: &str, criteria: &[Criterion]) -> Self {
         let columns = columns_as_published(table, criteria, |column| occurring(column, partition.published()));
-        let (promised, adversary) = (promised(criteria, &columns), adversary(criteria, &columns));
         let (criteria, records) = (criteria.to_vec(), partition.n_published() as u64);
-        Claim::of(method, promised, adversary, Classes { criteria, columns, records, sets: None, associations: None })
+        Claim::of(method, Classes { criteria, columns, records, sets: None, associations: None })
     }
 
     /// The same, with rules hidden.
     #[must_use]
-    pub fn with_associations(mut self, rules: Associations) -> Self {
-        let (share, support) = (rules.confidence, rules.support);
-        self.promised += &format!(
-            " No set of quasi-identifiers that {support} or more rows with a sensitive value show leads to that value in a share \
-             of {share} of the rows that show it, or more; values were generalised for that, up to *, which stands for \
-             anything."
-        );
-        self.adversary += " Rules are about what is published: an adversary who counts what stands below a label as the label \
-                           may find more.";
-        self.associations = Some(rules);
-        self
+    pub fn with_associations(self, rules: Associations) -> Self {
+        Claim::of(&self.method, Classes { associations: Some(rules), ..self.body })
     }
 
     /// The same, with the sets of a column published in chunks inside the classes.
     #[must_use]
-    pub fn with_sets(mut self, sets: SetsClaim) -> Self {
-        let Parameters { k, m, .. } = sets.parameters;
-        self.promised += &format!(
-            " Inside every class the sets of {} are cut into chunks: {} This holds for each class by itself, also for an \
-             adversary who knows the quasi-identifiers.",
-            sets.column,
-            sets.promise.text(k, m),
-        );
-        self.adversary += &format!(" About the sets: {}", sets.promise.adversary(m));
-        self.sets = Some(sets);
-        self
+    pub fn with_sets(self, sets: SetsClaim) -> Self {
+        Claim::of(&self.method, Classes { sets: Some(sets), ..self.body })
     }
 
     /// The hierarchy of a sensitive column over its values as published; none if none is published. `file` serves in messages.
@@ -207,9 +281,9 @@ fn paths(column: &Column, hierarchy: &Hierarchy, occurs: &[bool]) -> Vec<Vec<Str
     (0..domain.missing()).filter(|&value| occurs[value as usize]).map(path).collect()
 }
 
-/// The names of the columns of a role, with commas.
+/// The names of the columns of a role, in quotes: whoever makes a table can call a column what they like.
 pub(in crate::release) fn names(columns: &[PublishedColumn], role: Role) -> String {
-    let names: Vec<&str> = columns.iter().filter(|c| c.role == role).map(|c| c.name.as_str()).collect();
+    let names: Vec<String> = columns.iter().filter(|c| c.role == role).map(|c| format!("{:?}", c.name)).collect();
     names.join(", ")
 }
 
@@ -289,7 +363,7 @@ mod tests {
             assert!(!text.replace(env!("CARGO_PKG_VERSION"), "").contains(secret), "{secret}: {text}");
         }
         assert_eq!((claim.records, claim.columns[1].hierarchy.as_ref().unwrap().len()), (3, 3));
-        assert!(claim.promised.contains("(age)") && claim.promised.contains("at least 2 rows"));
+        assert!(claim.promised.contains("(\"age\")") && claim.promised.contains("at least 2 rows"));
         assert!(claim.adversary.contains("cannot be checked from the release alone"));
         let plain = TableClaim::new(&table, &partition, "mondrian", &criteria[..1]);
         assert!(plain.adversary.contains("Nothing is promised about sensitive values"));

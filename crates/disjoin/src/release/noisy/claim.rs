@@ -16,6 +16,23 @@ pub type NoisyClaim = Claim<Noise>;
 
 impl Body for Noise {
     const FORM: Form = Form::Noisy;
+
+    fn promised(&self) -> String {
+        promised(self.epsilon, self.delta, self.demonstration)
+    }
+
+    fn adversary(&self) -> String {
+        adversary(self.universe, self.demonstration)
+    }
+
+    fn unchecked(&self, _: bool) -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("ledger", "that noise was drawn as in the ledger cannot be seen in a release; that it adds up is checked"),
+            ("demonstration", "whether noise came from a seed cannot be seen in a release"),
+            ("parameters", "what was asked of the method; the promise does not depend on it"),
+            ("unspent", "how much was not spent; that it adds up with the rest is checked"),
+        ]
+    }
 }
 
 /// What is claimed of a noisy release.
@@ -151,16 +168,15 @@ impl NoisyClaim {
     /// The claim of a release.
     pub fn new(method: &str, parameters: NoiseParameters, universe: Universe, spent: Spent) -> Self {
         let Spent { epsilon, delta, accounting, ledger, unspent, demonstration } = spent;
-        let (promised, adversary) = (promised(epsilon, delta, demonstration), adversary(universe, demonstration));
         let neighbours = NEIGHBOURS.into();
         let body =
             Noise { parameters, epsilon, delta, neighbours, universe, accounting, ledger, unspent, demonstration };
-        Claim::of(method, promised, adversary, body)
+        Claim::of(method, body)
     }
 }
 
 /// The promise in plain words.
-pub fn promised(epsilon: Amount, delta: Amount, demonstration: bool) -> String {
+fn promised(epsilon: Amount, delta: Amount, demonstration: bool) -> String {
     if demonstration {
         return "Nothing. This is a demonstration: its noise comes from a seed, and everybody who has the seed can remove it."
             .into();
@@ -175,16 +191,8 @@ pub fn promised(epsilon: Amount, delta: Amount, demonstration: bool) -> String {
     )
 }
 
-/// The same text as version 1 of the claim had it.
-pub fn in_version_1(text: &str) -> String {
-    text.replace("everybody who has the seed can remove it", "whoever has the seed takes it off").replace(
-        "an adversary who measures how long the program runs",
-        "somebody who watches how long the program runs",
-    )
-}
-
 /// Against whom, in plain words.
-pub fn adversary(universe: Universe, demonstration: bool) -> String {
+fn adversary(universe: Universe, demonstration: bool) -> String {
     if demonstration {
         return "nobody".into();
     }

@@ -22,10 +22,7 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 pub use amount::Amount;
-pub use claim::{
-    Accounting, Entry, Mechanism, NEIGHBOURS, Noise, NoiseParameters, NoisyClaim, Spent, Universe, adversary,
-    in_version_1, promised,
-};
+pub use claim::{Accounting, Entry, Mechanism, NEIGHBOURS, Noise, NoiseParameters, NoisyClaim, Spent, Universe};
 
 use crate::error::{Error, Place, Result};
 

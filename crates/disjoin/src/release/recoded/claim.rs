@@ -15,6 +15,40 @@ pub type RecodedClaim = Claim<Recodings>;
 
 impl Body for Recodings {
     const FORM: Form = Form::Recoded;
+
+    fn promised(&self) -> String {
+        promised(&self.promise, self.k, self.blocks, self.utility.is_some())
+    }
+
+    fn adversary(&self) -> String {
+        adversary(&self.promise, self.suppression)
+    }
+
+    fn provable(&self) -> String {
+        let mut promise = self.promise.clone();
+        if let Promised::Constraints { withheld, .. } = &mut promise {
+            *withheld = 0;
+        }
+        promised(&promise, self.k, self.blocks, self.utility.is_some())
+    }
+
+    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+        let mut fields = Vec::new();
+        if let Promised::Constraints { .. } = self.promise {
+            fields.push((
+                "promise.privacy",
+                "which sets of terms are to be protected was decided by the maker of the release",
+            ));
+            fields.push(("promise.withheld", "sets that are not told cannot be looked for"));
+        }
+        if self.utility.is_some() {
+            fields.push(("utility", "which terms may be generalised together was decided by the maker of the release"));
+        }
+        if !with_original {
+            fields.push(("suppression", "what was suppressed is seen with the original only"));
+        }
+        fields
+    }
 }
 
 /// What is claimed of recoded transactions.
@@ -77,11 +111,8 @@ impl RecodedClaim {
         suppression: Suppression,
         utility: Option<Vec<Vec<String>>>,
     ) -> Self {
-        let blocks = release.blocks.len() as u64;
-        let promised = promised(&promise, k, blocks, utility.is_some());
-        let adversary = adversary(&promise, suppression);
-        let records = release.n_records();
-        Claim::of(method, promised, adversary, Recodings { k, promise, suppression, utility, records, blocks })
+        let (records, blocks) = (release.n_records(), release.blocks.len() as u64);
+        Claim::of(method, Recodings { k, promise, suppression, utility, records, blocks })
     }
 
     /// How many terms the adversary may know, if any will do.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::{Bag, Block, FORMAT, Recoded, VERSION};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
+use crate::memory::open_file;
 use crate::release::jsonl::{Lines, describe, write_number};
 
 /// Bytes of text that are made before they are written.
@@ -62,7 +63,7 @@ pub fn write_recoded(release: &Recoded, out: &mut impl Write) -> std::io::Result
 
 /// Reads transactions.jsonl.
 pub fn read_recoded(path: &Path) -> Result<Recoded> {
-    let file = std::fs::File::open(path).map_err(|e| Error::io(path, "read the release", e))?;
+    let file = open_file(path, "read the release")?;
     parse_recoded(std::io::BufReader::with_capacity(1 << 20, file), &path.display().to_string())
 }
 

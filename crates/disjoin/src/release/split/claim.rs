@@ -10,7 +10,9 @@ use crate::data::table::Role;
 use crate::data::{Dictionary, Hierarchy};
 use crate::error::Result;
 use crate::release::claim::{Body, Claim, Form};
-use crate::release::generalized::{PublishedColumn, columns_as_published, hierarchy_of, names, occurring};
+use crate::release::generalized::{
+    PublishedColumn, columns_as_published, hierarchy_of, names, occurring, unchecked_of_columns,
+};
 use crate::release::privacy_models::Criterion;
 
 /// The claim that travels with a split table.
@@ -27,6 +29,29 @@ impl Body for SplitTable {
         let is_known = sensitive.eq(self.files.iter().map(|file| &file.column));
         let is_right = is_known && self.files.iter().all(is_file) && !self.files.iter().enumerate().any(twice);
         (!is_right).then_some("does not name the file of each sensitive column")
+    }
+
+    fn promised(&self) -> String {
+        promised(&self.criteria, &self.columns, if self.exact { "stand as they were" } else { GENERALISED })
+    }
+
+    fn adversary(&self) -> String {
+        adversary(&self.criteria, self.exact, self.files.len())
+    }
+
+    fn provable(&self) -> String {
+        let criteria: &[Criterion] = &self.criteria.iter().copied().filter(Criterion::is_checkable).collect::<Vec<_>>();
+        // That they stand as they were is seen with the original only.
+        let how = if self.exact { "stand row by row" } else { GENERALISED };
+        promised(criteria, &self.columns, how)
+    }
+
+    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+        let mut fields = unchecked_of_columns(&self.criteria, &self.columns);
+        if self.exact && !with_original {
+            fields.push(("exact", "that quasi-identifiers stand as they were is seen with the original only"));
+        }
+        fields
     }
 }
 
@@ -91,9 +116,7 @@ impl SplitClaim {
             groups,
             columns,
         };
-        let promised = promised(criteria, &body.columns, is_exact);
-        let adversary = adversary(criteria, is_exact, body.files.len());
-        Claim::of(method, promised, adversary, body)
+        Claim::of(method, body)
     }
 
     /// The hierarchy of a sensitive column over its values as published; none if none is published. `file` serves in messages.
@@ -108,12 +131,14 @@ impl SplitClaim {
     }
 }
 
-fn promised(criteria: &[Criterion], columns: &[PublishedColumn], is_exact: bool) -> String {
+/// What rows of a group have in common.
+const GENERALISED: &str = "are the same for all rows of a group";
+
+fn promised(criteria: &[Criterion], columns: &[PublishedColumn], how: &str) -> String {
     if criteria.is_empty() {
         return "Nothing. This release was made for experiments and must not be published.".into();
     }
     let asked: Vec<String> = criteria.iter().map(Criterion::text).collect();
-    let how = if is_exact { "stand as they were" } else { "are the same for all rows of a group" };
     format!(
         "The quasi-identifiers ({}) {how}, and each sensitive column ({}) is counted by itself. Every group has {}, in every \
          sensitive table. Which sensitive value is whose, and which values of different columns belong together, is not \

@@ -29,6 +29,7 @@ use crate::attack::semantic::{Distance, Method, Options, attack_release};
 use crate::data::{Dataset, Recoding, RecordId, TermId, supports};
 use crate::error::{Error, Place, Result};
 use crate::knowledge::relatedness::Known;
+use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
@@ -346,6 +347,10 @@ fn attack(asked: &Asked<'_>, state: &State, observer: &dyn Observer) -> Result<A
     impl Observer for Quiet<'_> {
         fn is_cancelled(&self) -> bool {
             self.0.is_cancelled()
+        }
+
+        fn memory(&self) -> Memory {
+            self.0.memory()
         }
     }
     observer.check();

@@ -219,8 +219,11 @@ fn noisy(parts: &mut Vec<Part>, report: &NoisyReport, claim: &AnyClaim) {
     parts.push(text("No promise covers these numbers."));
 }
 
+/// What [`utility_plots`] are called.
+pub const UTILITY_PLOTS: [&str; 2] = ["support.svg", "loss.svg"];
+
 /// Pictures of what is left: supports with their bounds, and occurrences without a count.
-pub fn utility_plots(report: &Report) -> [(&'static str, String); 2] {
+pub fn utility_plots(report: &Report) -> [String; 2] {
     let points: Vec<Point> = report.queries.asked.iter().map(Point::from).collect();
     let title = format!("Random itemsets of {} records (k = {}, m = {})", number(report.records), report.k, report.m);
     let scatter =
@@ -228,7 +231,7 @@ pub fn utility_plots(report: &Report) -> [(&'static str, String); 2] {
     let title = format!("Occurrences that the chunks do not show, of {} terms", number(report.terms as u64));
     let loss =
         plot::by_rank(&title, "terms by falling support", "share", &report.terms_lost.hidden_by_rank, Scale::Log);
-    [("support.svg", scatter), ("loss.svg", loss)]
+    [scatter, loss]
 }
 
 /// The width that the itemset column grows to.

@@ -11,7 +11,7 @@ mod swept;
 pub use attacks::attack_page;
 pub use explained::{Explained, Shown, explain_page};
 pub use inspected::{columns_text, inspect_page, inspect_table_page};
-pub use measured::{query_page, utility_page, utility_plots};
+pub use measured::{UTILITY_PLOTS, query_page, utility_page, utility_plots};
 pub use proved::{noise_promise, noisy_rows, proof_page};
 pub use ran::{chunks_repaired, demo_page, groups_repaired};
 pub use swept::sweep_page;

@@ -2,26 +2,32 @@
 
 use super::{SHOWN, numbers, text};
 use crate::release::Promise;
+use crate::release::claim::Body;
 use crate::release::noisy::{Accounting, NoisyClaim, Rows};
 use crate::report::page::{Page, Part, count, number};
-use crate::report::run::{AnyClaim, Proof};
+use crate::report::run::{AnyClaim, Proof, Unchecked};
 use crate::verify::{NoisyVerdict, RecodedVerdict, SetsVerdict, TableVerdict, Verdict};
 
-/// Whether a release keeps its promise; the claim is that of the release.
-pub fn proof_page(proof: &Proof, claim: &AnyClaim) -> Page {
-    match (proof, claim) {
-        (Proof::Disassociated(verdict), _) => disassociated(verdict),
+/// Whether a release keeps its promise; the claim is that of the release, and what was `unchecked` is told beside.
+pub fn proof_page(proof: &Proof, claim: &AnyClaim, unchecked: &[Unchecked]) -> Page {
+    let (mut parts, end) = match (proof, claim) {
+        (Proof::Disassociated(verdict), AnyClaim::Disassociated(claim)) => disassociated(verdict, &claim.provable()),
         (Proof::Classes { holds, table, sets }, AnyClaim::Classes(claim)) => {
-            classes(table, sets.as_ref(), *holds, &claim.promised, "class", "classes")
+            classes(table, sets.as_ref(), *holds, &claim.provable(), "class", "classes")
         }
         (Proof::Split(table), AnyClaim::Split(claim)) => {
-            classes(table, None, table.holds, &claim.promised, "group", "groups")
+            classes(table, None, table.holds, &claim.provable(), "group", "groups")
         }
-        (Proof::Recoded(verdict), AnyClaim::Recoded(claim)) => recoded(verdict, &claim.promised),
+        (Proof::Recoded(verdict), AnyClaim::Recoded(claim)) => recoded(verdict, &claim.provable()),
         (Proof::Noisy(verdict), AnyClaim::Noisy(claim)) => noisy(verdict, claim),
         // A proof and its claim are always of one form.
-        _ => Page::default(),
+        _ => return Page::default(),
+    };
+    if !unchecked.is_empty() {
+        parts.push(Part::Heading("Not checked:".into()));
+        parts.push(Part::Points(unchecked.iter().map(|it| (it.what.clone(), it.why.clone())).collect()));
     }
+    Page::answer(parts, end)
 }
 
 /// Rules with how often they were checked and violated, and the first violations.
@@ -39,7 +45,7 @@ fn not(violations: u64) -> String {
     format!("The promise does NOT hold: {}.", count(violations, "violation", "violations"))
 }
 
-fn disassociated(verdict: &Verdict) -> Page {
+fn disassociated(verdict: &Verdict, promised: &str) -> (Vec<Part>, String) {
     let mut parts = vec![text(format!(
         "{} in {}, {} of them joint",
         count(verdict.records, "record", "records"),
@@ -51,11 +57,11 @@ fn disassociated(verdict: &Verdict) -> Page {
     parts.extend(rules(checks.collect(), findings.collect(), verdict.violations));
     let (k, m) = (verdict.k, verdict.m);
     let end = match (verdict.holds, verdict.promise) {
-        (true, promise) => format!("The promise holds (k = {k}, m = {m}). {}", promise.text(k, m)),
+        (true, _) => format!("The promise holds (k = {k}, m = {m}). {promised}"),
         (false, Promise::None) => format!("Nothing is promised: {}", Promise::None.text(k, m)),
         (false, _) => not(verdict.violations),
     };
-    Page::answer(parts, end)
+    (parts, end)
 }
 
 fn classes(
@@ -65,7 +71,7 @@ fn classes(
     promised: &str,
     one: &str,
     many: &str,
-) -> Page {
+) -> (Vec<Part>, String) {
     let mut parts = vec![text(format!(
         "{} in {}, the smallest of {}",
         count(verdict.records, "record", "records"),
@@ -107,10 +113,10 @@ fn classes(
         true => format!("The promise holds: {promised}"),
         false => String::from("The promise does NOT hold."),
     };
-    Page::answer(parts, end)
+    (parts, end)
 }
 
-fn recoded(verdict: &RecodedVerdict, promised: &str) -> Page {
+fn recoded(verdict: &RecodedVerdict, promised: &str) -> (Vec<Part>, String) {
     let blocks = if verdict.blocks > 1 { format!(" in {} blocks", number(verdict.blocks)) } else { String::new() };
     let mut parts = vec![text(format!(
         "{} of {}, {} of them in groups{blocks}; {}",
@@ -126,14 +132,14 @@ fn recoded(verdict: &RecodedVerdict, promised: &str) -> Page {
         parts.push(text("Single records were not compared with the original: that needs its custody."));
     }
     let end = if verdict.holds { format!("The promise holds. {promised}") } else { not(verdict.violations) };
-    Page::answer(parts, end)
+    (parts, end)
 }
 
-fn noisy(verdict: &NoisyVerdict, claim: &NoisyClaim) -> Page {
+fn noisy(verdict: &NoisyVerdict, claim: &NoisyClaim) -> (Vec<Part>, String) {
     let rows = count(verdict.rows, "row", "rows");
     let mut parts = vec![text(format!("{}, {rows}, {}", verdict.method, noise_promise(claim)))];
     let mut spent: Vec<Vec<String>> =
-        claim.ledger.iter().map(|entry| vec![entry.step.clone(), entry.cost.to_string()]).collect();
+        claim.ledger.iter().map(|entry| vec![entry.step.escape_debug().to_string(), entry.cost.to_string()]).collect();
     spent.push(vec!["nothing".into(), claim.unspent.to_string()]);
     spent.push(vec!["may be spent".into(), verdict.budget.to_string()]);
     let measure = if claim.accounting == Accounting::Pure { "epsilon" } else { "rho" };
@@ -144,12 +150,12 @@ fn noisy(verdict: &NoisyVerdict, claim: &NoisyClaim) -> Page {
     let end = match (verdict.holds, verdict.demonstration) {
         (true, _) => format!(
             "The promise holds, if noise was drawn as in the ledger: that cannot be seen in a release. {}",
-            claim.promised
+            claim.provable()
         ),
-        (false, true) if verdict.violations == 0 => format!("Nothing is promised: {}", claim.promised),
+        (false, true) if verdict.violations == 0 => format!("Nothing is promised: {}", claim.provable()),
         (false, _) => not(verdict.violations),
     };
-    Page::answer(parts, end)
+    (parts, end)
 }
 
 /// The budget of a noisy release.

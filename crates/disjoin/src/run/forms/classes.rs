@@ -118,7 +118,7 @@ pub(super) fn parameters(asked: &recipe::table::Table) -> serde_json::Value {
         "method": asked.method,
         "criteria": asked.criteria,
         "suppression_limit": asked.suppression_limit,
-        "seed": asked.seed,
+        "seed": asked.params().seed,
         "split": asked.split,
         "as_is": asked.as_is,
         "hide": asked.hide,

@@ -108,7 +108,7 @@ pub(super) fn verify(stored: &Stored, original: Option<&Original>, observer: &dy
     let sets = original.map(Original::sets).transpose()?;
     let leaf_of = sets.and_then(|(_, kept)| kept).map(Kept::full_map);
     let truth = sets.map(|(data, _)| Truth { original: data, leaf_of: leaf_of.as_deref() });
-    Ok(Proof::Disassociated(verify::verify_with(&stored.claim, stored.roots()?, truth, observer)?))
+    Ok(Proof::Disassociated(verify::verify_with(&stored.claim, stored.roots(observer.memory())?, truth, observer)?))
 }
 
 pub(super) fn attack(
@@ -125,6 +125,7 @@ pub(super) fn attack(
     let truth = truth.map(|truth| truth.watched(observer));
     observer.check();
     let cut = if asked.assume_greedy { CutRule::Greedy } else { stored.claim.parameters.cut };
+    attack::check_room(&release, cut, observer.memory()).map_err(|error| stored.named(error))?;
     let view = View { release: &release, cut, knowledge: &Knowledge::Anything, observer };
     let chosen = asked.chosen();
     let mut found = find(&view, &chosen, asked.steps());
@@ -188,7 +189,7 @@ pub(super) fn measure(
         interest: Some(&interest),
         observer,
     };
-    Ok(Utility::Disassociated(compare(&mut stored.roots()?, data, &options)?))
+    Ok(Utility::Disassociated(compare(&mut stored.roots(observer.memory())?, data, &options)?))
 }
 
 /// A release whose clusters lost terms to their term chunks.
@@ -225,6 +226,7 @@ impl Mended {
 pub(in crate::run) fn mend(opened: &Opened, stored: &Stored, observer: &dyn Observer) -> Result<Mended> {
     observer.stage("reading the release");
     let release = stored.load_as_written(observer)?;
+    attack::check_room(&release, CutRule::Greedy, observer.memory()).map_err(|error| stored.named(error))?;
     observer.stage("moving terms to term chunks");
     let mended = set_aside(&release, &stored.claim.parameters, observer);
     let claim = Claim::disassociation(stored.claim.parameters.clone(), Promise::AlgorithmAware, stored.claim.records);

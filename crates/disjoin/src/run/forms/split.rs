@@ -17,10 +17,12 @@ use crate::data::Partition;
 use crate::data::table::{Role, Table};
 use crate::error::{Error, Result};
 use crate::knowledge::background::beliefs;
+use crate::location::shown;
 use crate::measure::measure_split;
 use crate::observer::Observer;
 use crate::protect::anatomy::{anatomize, anatomy, with_shares};
 use crate::protect::break_merge::{break_merge, identical_rows};
+use crate::protect::noise::fresh_seed;
 use crate::protect::tabular::anonymize_with;
 use crate::publish::{Custody, Package, Part, Watched, somewhere};
 use crate::read::rows::{Declared, TableIntake};
@@ -87,8 +89,9 @@ pub fn make(asked: &recipe::table::Table, table: &Table, observer: &dyn Observer
             let l = |c: &Criterion| if let Criterion::DistinctDiversity { l } = c { Some(*l) } else { None };
             let l = criteria.iter().find_map(l).ok_or(Error::Internal("anatomy was asked for without an l"))?;
             observer.stage("drawing groups of different sensitive values");
-            let groups = anatomize(table, l, &criteria, asked.seed)?;
-            criteria = with_shares(&criteria, l);
+            let groups = anatomize(table, l, &criteria, asked.seed.map_or_else(fresh_seed, Ok)?)?;
+            // Whoever has the seed undoes it.
+            criteria = if asked.demonstration { Vec::new() } else { with_shares(&criteria, l) };
             groups
         }
     };
@@ -127,7 +130,9 @@ impl Made {
             &custody,
             somewhere(group_of),
         )?;
-        Ok(Planned { package, line, json, warnings: Vec::new() })
+        let nothing = "this release promises nothing (a demonstration): do not publish it";
+        let warnings = asked.demonstration.then(|| nothing.to_owned()).into_iter().collect();
+        Ok(Planned { package, line, json, warnings })
     }
 }
 
@@ -203,7 +208,7 @@ pub(super) fn attack(
             let law = match &asked.outside {
                 Some(file) => {
                     let others = read_others(file, claim, &asked.input, sources, observer)?;
-                    outside(tables, &others, &sources.shown(&file.to_string_lossy()))?
+                    outside(tables, &others, &shown(&file.to_string_lossy()))?
                 }
                 None => of_release(tables, SEED)?,
             };

@@ -268,6 +268,11 @@ fn check_anonymity(release: &Recoded, k: u32, m: u32, tally: &mut Tally, observe
     for (block, number) in release.blocks.iter().zip(1..) {
         let found = rare::rare_sets(&block.bag, block.groups.len(), u64::from(k), m as usize, N_FINDINGS, observer);
         tally.add(RecodedRule::Anonymity, found.counted, found.rare);
+        if found.is_cut_short {
+            tally.check(RecodedRule::Anonymity, false, || {
+                format!("block {number}: not decided, for there are too many sets of m = {m} items to count")
+            });
+        }
         for (set, support) in found.first {
             let numbers: Vec<String> = set.iter().map(|group| (group + 1).to_string()).collect();
             let records = if support == 1 { "1 record has" } else { &format!("{support} records have") };

@@ -7,6 +7,9 @@
 //!             occur fewer than k times
 //! Checked by: tests in this file (against counting all subsets of random bags)
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use rayon::prelude::*;
 
 use crate::observer::Observer;
@@ -21,7 +24,16 @@ pub(super) struct Sets {
     pub(super) rare: u64,
     /// The first of them, with the records that have them.
     pub(super) first: Vec<(Vec<u32>, u64)>,
+    /// Whether there were too many to be counted all.
+    pub(super) is_cut_short: bool,
 }
+
+/// Items that are looked at in a bag at least, and for each that stands in it: releases that are made need a few thousand.
+const LOOKS: u64 = 20_000_000;
+const LOOKS_AN_ITEM: u64 = 20_000;
+
+/// Sets of more items are not followed one by one.
+const DEEP: usize = 200;
 
 /// Looks for sets of at most `m` of `n_items` items that are in some records, but in fewer than `k`.
 pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usize, observer: &dyn Observer) -> Sets {
@@ -29,7 +41,9 @@ pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usiz
         return Sets::default();
     }
     let whole: Vec<Tail> = (0..bag.len() as u32).map(|record| (record, 0)).collect();
-    let new = || Count { bag, k, shown, counts: vec![0; n_items], found: Sets::default(), observer };
+    let n_held: u64 = bag.iter().map(|(items, _)| items.len() as u64).sum();
+    let looks = AtomicU64::new(LOOKS.saturating_add(n_held.saturating_mul(LOOKS_AN_ITEM)));
+    let new = || Count { bag, k, shown, counts: vec![0; n_items], found: Sets::default(), looks: &looks, observer };
     let mut top = new();
     let below = top.level(&whole, &[], m > 1);
     let count = |count: &mut Count<'_>, (item, tails): (u32, Vec<Tail>)| {
@@ -40,6 +54,7 @@ pub(super) fn rare_sets(bag: &Bag, n_items: usize, k: u64, m: usize, shown: usiz
     parts.into_iter().fold(top.found, |mut all, part| {
         all.counted += part.counted;
         all.rare += part.rare;
+        all.is_cut_short |= part.is_cut_short;
         let room = shown.saturating_sub(all.first.len());
         all.first.extend(part.first.into_iter().take(room));
         all
@@ -56,6 +71,8 @@ struct Count<'a> {
     /// By item, all 0 between uses.
     counts: Vec<u64>,
     found: Sets,
+    /// How many are left to all that count.
+    looks: &'a AtomicU64,
     observer: &'a dyn Observer,
 }
 
@@ -73,6 +90,12 @@ impl Count<'_> {
         self.observer.check();
         let bag = self.bag;
         let rest = |&(record, from): &Tail| &bag.items(record as usize)[from as usize..];
+        let needed: u64 = tails.iter().map(|tail| rest(tail).len() as u64 + 1).sum();
+        let taken = self.looks.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(needed));
+        if taken.is_err() || set.len() > DEEP {
+            self.found.is_cut_short = true;
+            return Vec::new();
+        }
         let mut items: Vec<u32> = Vec::new();
         for tail in tails {
             let count = u64::from(bag.count(tail.0 as usize));

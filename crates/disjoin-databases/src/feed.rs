@@ -59,6 +59,11 @@ pub(crate) fn feed<'a>(
     }
 }
 
+/// What stands in rows of one cell: the names of tables.
+pub(crate) fn names(rows: Rows<'_>) -> Result<Vec<String>> {
+    Ok(rows.rows.collect::<Result<Vec<Row>>>()?.into_iter().flatten().flatten().collect())
+}
+
 /// Where the reading thread puts what it reads.
 pub(crate) struct Out {
     sender: SyncSender<Result<Message>>,

@@ -14,7 +14,7 @@ use postgres::{Client, SimpleQueryMessage};
 use rustls::CertificateError;
 
 use crate::BATCH;
-use crate::feed::{Head, Out, feed};
+use crate::feed::{Head, Out, feed, names};
 use crate::settings::{Settings, settings};
 use crate::tls::{Mode, connector};
 use crate::url::Wanted;
@@ -26,8 +26,7 @@ const TABLES: &str = "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalo
 
 /// The names of the tables and views of the search path.
 pub(crate) fn tables(wanted: &Wanted, observer: &dyn Observer) -> Result<Vec<String>> {
-    let rows = read(wanted.clone(), TABLES.to_owned(), observer)?.rows;
-    Ok(rows.collect::<Result<Vec<Row>>>()?.into_iter().flatten().flatten().collect())
+    names(read(wanted.clone(), TABLES.to_owned(), observer)?)
 }
 
 /// Reads a table or query.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use disjoin::read::{Row, Rows};
+use disjoin::read::Rows;
 use disjoin::{Error, Observer, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -21,7 +21,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::BATCH;
-use crate::feed::{Head, Out, Stop, feed};
+use crate::feed::{Head, Out, Stop, feed, names};
 use crate::url::{Wanted, encode_path};
 
 /// How every SQLite database begins.
@@ -58,8 +58,7 @@ pub(crate) fn is_database(path: &Path) -> bool {
 
 /// The names of the tables and views.
 pub(crate) fn tables(wanted: &Wanted, observer: &dyn Observer) -> Result<Vec<String>> {
-    let rows = read(wanted.clone(), TABLES.to_owned(), observer)?.rows;
-    Ok(rows.collect::<Result<Vec<Row>>>()?.into_iter().flatten().flatten().collect())
+    names(read(wanted.clone(), TABLES.to_owned(), observer)?)
 }
 
 /// Reads a table or query.

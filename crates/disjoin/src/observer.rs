@@ -40,6 +40,19 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {}
 
+/// Passes on whether work shall stop and how much memory it may ask for, and keeps to itself how far it is: for one of many.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    fn memory(&self) -> Memory {
+        self.0.memory()
+    }
+}
+
 /// What unwinds when work is cancelled.
 struct Cancelled;
 

@@ -11,27 +11,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::sources::{files, root};
 
 fn source() -> PathBuf {
     root().join("docs/src")
-}
-
-/// All Markdown files below a folder, sorted.
-fn pages(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(pages(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 fn short(path: &Path) -> String {
@@ -133,7 +116,7 @@ fn run_page(page: &Path) -> (usize, Vec<String>) {
 
 #[test]
 fn every_command_of_the_book_does_what_the_book_says() {
-    let pages = pages(&source());
+    let pages = files(&source(), "md");
     let handles: Vec<_> = pages.into_iter().map(|page| std::thread::spawn(move || run_page(&page))).collect();
     let mut run = 0;
     let mut wrong = Vec::new();
@@ -410,7 +393,7 @@ fn anchors(text: &str) -> Vec<String> {
 fn links_lead_somewhere_and_every_chapter_is_in_the_summary() {
     let mut checked = 0;
     let readme = root().join("README.md");
-    for page in pages(&root().join("docs")).into_iter().chain([readme]) {
+    for page in files(&root().join("docs"), "md").into_iter().chain([readme]) {
         let text = fs::read_to_string(&page).unwrap();
         for target in links(&text).iter().filter(|target| !target.contains("://")) {
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
@@ -425,7 +408,7 @@ fn links_lead_somewhere_and_every_chapter_is_in_the_summary() {
     assert!(checked >= 30, "{checked} links only");
 
     let listed = links(&fs::read_to_string(source().join("SUMMARY.md")).unwrap());
-    for page in pages(&source()) {
+    for page in files(&source(), "md") {
         let name = page.strip_prefix(source()).unwrap().display().to_string();
         assert!(name == "SUMMARY.md" || listed.contains(&name), "{name} is not in SUMMARY.md");
     }

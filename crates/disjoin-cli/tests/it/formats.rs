@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::book::{GENERATED, TEN, disjoin, fields, root, variants};
+use crate::book::{GENERATED, TEN, disjoin, fields, variants};
+use crate::sources::root;
 
 /// What each file of a package is. A file that is not here fails the test.
 const FILES: [(&str, &str); 18] = [

@@ -30,6 +30,8 @@ mod semantic;
 #[cfg(unix)]
 #[path = "../../../disjoin-databases/tests/it/server.rs"]
 mod server;
+#[path = "../../../disjoin/tests/it/sources.rs"]
+mod sources;
 mod sweep;
 mod table;
 mod tidy;

@@ -6,24 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true if path.ends_with("target") => {}
-            true => files.extend(rust_files(&path)),
-            false if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
-            false => {}
-        }
-    }
-    files.sort();
-    files
-}
+use crate::sources::{root, rust_files};
 
 fn sources() -> Vec<(PathBuf, String)> {
     let files = rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));

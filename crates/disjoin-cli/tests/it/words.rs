@@ -1,9 +1,10 @@
 //! What users read is in the field's words: see "Words" in the glossary of the book.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::common::Bench;
+use crate::sources::{files, root};
 
 /// Words that readers do not know, and what the field says instead.
 const NOT: [(&[&str], &str); 15] = [
@@ -46,25 +47,6 @@ const ALLOWED: [(&str, &str); 1] = [
 struct Read {
     place: String,
     text: String,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-/// All files below a folder with this extension.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|of| of == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The help of a verb, and that of all below it.

@@ -142,35 +142,12 @@ pub struct Measure {
 /// The highest values that attacks and measures may find; those without a value are not limited.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limits {
-    /// Certain disclosures.
-    pub certain_disclosures: u64,
-    /// The re-identification (prosecutor) risk.
-    pub reidentification_risk: f64,
-    /// Whether that is 1/k because nobody said otherwise.
+    /// The limits as written, with the defaults of certain disclosures and of the re-identification risk.
+    #[serde(flatten)]
+    pub written: written::Limits,
+    /// Whether that risk is 1/k because nobody said otherwise.
     #[serde(skip)]
     pub risk_follows_k: bool,
-    /// The advantage of a semantic attack over the baseline.
-    pub advantage: Option<f64>,
-    /// The inference gain over the prior, in bits a person.
-    pub inference_gain: Option<f64>,
-    /// How much beliefs about a person change on average, in bits.
-    pub belief_change: Option<f64>,
-    /// Rules between columns that lead to sensitive values.
-    pub dependency_rules: Option<u64>,
-    /// The probability that all sensitive values of a person are guessed.
-    pub knowledge_breach: Option<f64>,
-    /// The share of the most frequent itemsets that are lost.
-    pub itemsets_lost: Option<f64>,
-    /// The share of terms that no chunk shows.
-    pub terms_lost: Option<f64>,
-    /// The relative error of pairs of the most frequent terms.
-    pub pair_error: Option<f64>,
-    /// The median relative error of counting queries.
-    pub query_error: Option<f64>,
-    /// The mean information loss of a cell.
-    pub information_loss: Option<f64>,
-    /// How far sensitive values together are from what their tables suggest.
-    pub joint_loss: Option<f64>,
 }
 
 /// How often to repair.

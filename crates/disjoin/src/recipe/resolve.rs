@@ -345,31 +345,16 @@ pub fn measure(written: &written::Measure) -> Result<Measure> {
 impl Limits {
     /// Limits with their defaults: nothing certain, and nobody found with more than 1/k.
     pub fn resolve(written: &written::Limits, k: u32) -> Result<Limits> {
-        let &written::Limits {
-            certain_disclosures,
-            reidentification_risk,
-            advantage,
-            inference_gain,
-            belief_change,
-            dependency_rules,
-            knowledge_breach,
-            itemsets_lost,
-            terms_lost,
-            pair_error,
-            query_error,
-            information_loss,
-            joint_loss,
-        } = written;
         let shares = [
-            ("limits.advantage", advantage, 1.0),
-            ("limits.inference_gain", inference_gain, f64::MAX),
-            ("limits.belief_change", belief_change, f64::MAX),
-            ("limits.itemsets_lost", itemsets_lost, 1.0),
-            ("limits.terms_lost", terms_lost, 1.0),
-            ("limits.pair_error", pair_error, 2.0),
-            ("limits.query_error", query_error, f64::MAX),
-            ("limits.information_loss", information_loss, 1.0),
-            ("limits.joint_loss", joint_loss, 1.0),
+            ("limits.advantage", written.advantage, 1.0),
+            ("limits.inference_gain", written.inference_gain, f64::MAX),
+            ("limits.belief_change", written.belief_change, f64::MAX),
+            ("limits.itemsets_lost", written.itemsets_lost, 1.0),
+            ("limits.terms_lost", written.terms_lost, 1.0),
+            ("limits.pair_error", written.pair_error, 2.0),
+            ("limits.query_error", written.query_error, f64::MAX),
+            ("limits.information_loss", written.information_loss, 1.0),
+            ("limits.joint_loss", written.joint_loss, 1.0),
         ];
         for (key, limit, most) in shares {
             if limit.is_some_and(|limit| !(0.0..=most).contains(&limit)) {
@@ -377,30 +362,19 @@ impl Limits {
                 return Err(Error::recipe(key, "is out of range", hint));
             }
         }
+        let risk = written.reidentification_risk;
         let probabilities =
-            [("limits.reidentification_risk", reidentification_risk), ("limits.knowledge_breach", knowledge_breach)];
+            [("limits.reidentification_risk", risk), ("limits.knowledge_breach", written.knowledge_breach)];
         for (key, limit) in probabilities {
             if limit.is_some_and(|limit| !(limit > 0.0 && limit <= 1.0)) {
                 let hint = "write a probability above 0 and up to 1, as 0.2 for one in five";
                 return Err(Error::recipe(key, "is not a probability", hint));
             }
         }
-        Ok(Limits {
-            certain_disclosures: certain_disclosures.unwrap_or(0),
-            reidentification_risk: reidentification_risk.unwrap_or(1.0 / f64::from(k.max(1))),
-            risk_follows_k: reidentification_risk.is_none(),
-            advantage,
-            inference_gain,
-            belief_change,
-            dependency_rules,
-            knowledge_breach,
-            itemsets_lost,
-            terms_lost,
-            pair_error,
-            query_error,
-            information_loss,
-            joint_loss,
-        })
+        let certain_disclosures = written.certain_disclosures.or(Some(0));
+        let reidentification_risk = risk.or(Some(1.0 / f64::from(k.max(1))));
+        let written = written::Limits { certain_disclosures, reidentification_risk, ..*written };
+        Ok(Limits { written, risk_follows_k: risk.is_none() })
     }
 }
 

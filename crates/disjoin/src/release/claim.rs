@@ -18,8 +18,12 @@ use crate::memory::{Memory, read_file};
 /// The `format` of claim.json.
 pub const FORMAT: &str = "disjoin/claim";
 
-/// The version of claim.json that this crate writes. Version 1 differs in its words only, and is read as well.
+/// The version of claim.json that this crate writes. Version 1 differs in its words only, and is read as well. Other words than those
+/// of today are another version: a claim is refused if its words are not those that follow from it.
 pub const VERSION: u64 = 2;
+
+/// What to do with a claim that nobody should believe.
+const NOT_OURS: &str = "nothing of this release is proved: it was changed after it was made, or not made by disjoin; ask its maker for it again";
 
 /// A form of release: what its data look like, and what can be promised about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,7 +91,7 @@ pub trait Body: Serialize + DeserializeOwned {
     }
 
     /// Fields that `verify` cannot check, by their paths, each with why not.
-    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)>;
+    fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)>;
 }
 
 /// A reading of the guarantee: which possible originals count.
@@ -215,7 +219,7 @@ impl Body for Disassociation {
         self.parameters.promised(self.promise, true)
     }
 
-    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+    fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         self.parameters.unchecked(self.promise, with_original)
     }
 }
@@ -274,14 +278,13 @@ impl Parameters {
     }
 
     /// What cannot be seen in chunks.
-    pub(in crate::release) fn unchecked(
-        &self,
-        promise: Promise,
-        with_original: bool,
-    ) -> Vec<(&'static str, &'static str)> {
+    pub(in crate::release) fn unchecked(&self, promise: Promise, with_original: bool) -> Vec<(String, &'static str)> {
         let mut fields = vec![
-            ("parameters.max_cluster", "what grouping aimed at; the promise does not depend on it"),
-            ("parameters.refine", "whether clusters were allowed to share chunks; the promise does not depend on it"),
+            ("parameters.max_cluster".into(), "what grouping aimed at; the promise does not depend on it"),
+            (
+                "parameters.refine".into(),
+                "whether clusters were allowed to share chunks; the promise does not depend on it",
+            ),
         ];
         let why = match promise {
             Promise::AlgorithmAware => {
@@ -289,10 +292,10 @@ impl Parameters {
             }
             _ => "how clusters were cut; this promise does not depend on it",
         };
-        fields.push(("parameters.cut", why));
+        fields.push(("parameters.cut".into(), why));
         if self.sensitive.is_some() {
             fields.push((
-                "parameters.sensitive.terms",
+                "parameters.sensitive.terms".into(),
                 "which terms are sensitive was decided by the maker of the release",
             ));
         }
@@ -302,7 +305,7 @@ impl Parameters {
         {
             let why =
                 "in how many records of a cluster a sensitive term is: seen with the original and its custody only";
-            fields.push(("parameters.sensitive.rule", why));
+            fields.push(("parameters.sensitive.rule".into(), why));
         }
         fields
     }
@@ -369,7 +372,7 @@ impl<B: Body> Claim<B> {
         let mut claim: Self = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
         let written: serde_json::Value = serde_json::from_slice(&text).map_err(|e| not_a_claim(path, &e))?;
         match claim.fault(&written)? {
-            Some(fault) => Err(Error::input(Place::file(path.display().to_string()), fault)),
+            Some(fault) => Err(Error::input(Place::file(path.display().to_string()), fault).with_hint(NOT_OURS)),
             None => {
                 (claim.promised, claim.adversary) = (claim.body.promised(), claim.body.adversary());
                 Ok(claim)
@@ -400,10 +403,10 @@ impl<B: Body> Claim<B> {
     }
 
     /// What `verify` takes from the claim as it is, by field, each with why.
-    pub fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+    pub fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         let mut fields = vec![
-            ("made_by", "which program made it cannot be seen in a release"),
-            ("method", "which method made it cannot be seen in a release; only what it promises is checked"),
+            ("made_by".into(), "which program made it cannot be seen in a release"),
+            ("method".into(), "which method made it cannot be seen in a release; only what it promises is checked"),
         ];
         fields.extend(self.body.unchecked(with_original));
         fields

@@ -346,23 +346,8 @@ fn ports(edges: &[(usize, usize)], passed: &[Vec<usize>], x: &[f64], widths: &[f
 
 #[cfg(test)]
 mod tests {
+    use super::super::plot::tests::check;
     use super::*;
-
-    /// Fails if tags or coordinates are broken.
-    #[track_caller]
-    fn check(svg: &str) {
-        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        let mut open = Vec::new();
-        for tag in svg.split('<').skip(1).map(|piece| piece.split('>').next().unwrap()) {
-            match tag.strip_prefix('/') {
-                Some(name) => assert_eq!(open.pop(), Some(name), "{svg}"),
-                None if tag.ends_with('/') => {}
-                None => open.push(tag.split(' ').next().unwrap()),
-            }
-        }
-        assert!(open.is_empty());
-    }
 
     #[test]
     fn a_network_is_drawn_with_all_its_names() {

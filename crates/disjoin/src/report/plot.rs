@@ -465,13 +465,13 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Texts shown, in order; fails if tags or coordinates are broken.
+    /// Fails if tags or coordinates of a drawing are broken.
     #[track_caller]
-    fn texts(svg: &str) -> Vec<&str> {
+    pub(in crate::report) fn check(svg: &str) {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         let mut open = Vec::new();
@@ -483,6 +483,12 @@ mod tests {
             }
         }
         assert!(open.is_empty());
+    }
+
+    /// Texts shown, in order; fails if tags or coordinates are broken.
+    #[track_caller]
+    fn texts(svg: &str) -> Vec<&str> {
+        check(svg);
         svg.split("<text ").skip(1).map(|piece| piece.split(['>', '<']).nth(1).unwrap()).collect()
     }
 

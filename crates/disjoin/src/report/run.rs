@@ -68,7 +68,7 @@ impl AnyClaim {
             AnyClaim::Recoded(claim) => claim.unchecked(with_original),
             AnyClaim::Noisy(claim) => claim.unchecked(with_original),
         };
-        fields.into_iter().map(|(field, why)| Unchecked { what: field.to_owned(), why: why.to_owned() }).collect()
+        fields.into_iter().map(|(field, why)| Unchecked { what: field, why: why.to_owned() }).collect()
     }
 
     /// The files of the release that `verify` reads.

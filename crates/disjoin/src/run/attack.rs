@@ -233,7 +233,7 @@ impl AttackOptions {
             steps: Some(recipe.attack.steps),
             ..AttackOptions::default()
         };
-        asked.limits.knowledge_breach = recipe.limits.knowledge_breach;
+        asked.limits.knowledge_breach = recipe.limits.written.knowledge_breach;
         if let Some(meaning) = &recipe.attack.meaning {
             asked.corpus.clone_from(&meaning.corpus);
             asked.counts.clone_from(&meaning.counts);

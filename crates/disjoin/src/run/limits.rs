@@ -57,43 +57,43 @@ impl Limits {
             (
                 "limits.certain_disclosures",
                 "certain disclosures",
-                Some(self.certain_disclosures as f64),
+                count(self.written.certain_disclosures),
                 count(found.certain_disclosures),
             ),
             (
                 "limits.reidentification_risk",
                 "the highest re-identification (prosecutor) risk",
-                Some(self.reidentification_risk),
+                self.written.reidentification_risk,
                 found.reidentification_risk,
             ),
             (
                 "limits.advantage",
                 "the advantage of the best semantic attack over the baseline",
-                self.advantage,
+                self.written.advantage,
                 found.advantage,
             ),
             (
                 "limits.inference_gain",
                 "the inference gain over the prior, in bits a person (lower end of the interval)",
-                self.inference_gain,
+                self.written.inference_gain,
                 found.inference_gain,
             ),
             (
                 "limits.belief_change",
                 "how much beliefs about a person change on average, in bits",
-                self.belief_change,
+                self.written.belief_change,
                 found.belief_change,
             ),
             (
                 "limits.dependency_rules",
                 "rules between columns that lead to sensitive values",
-                count(self.dependency_rules),
+                count(self.written.dependency_rules),
                 count(found.dependency_rules),
             ),
             (
                 "limits.knowledge_breach",
                 "the highest probability that all sensitive values of a person are guessed",
-                self.knowledge_breach.or(breach.and_then(|(_, promised)| promised)),
+                self.written.knowledge_breach.or(breach.and_then(|(_, promised)| promised)),
                 breach.map(|(highest, _)| highest),
             ),
         ];
@@ -120,32 +120,37 @@ impl Limits {
             (
                 "limits.itemsets_lost",
                 "the share of the most frequent itemsets that are lost",
-                self.itemsets_lost,
+                self.written.itemsets_lost,
                 found.itemsets_lost,
             ),
-            ("limits.terms_lost", "the share of terms without a count of their own", self.terms_lost, found.terms_lost),
+            (
+                "limits.terms_lost",
+                "the share of terms without a count of their own",
+                self.written.terms_lost,
+                found.terms_lost,
+            ),
             (
                 "limits.pair_error",
                 "the relative error of pairs of the most frequent terms",
-                self.pair_error,
+                self.written.pair_error,
                 found.pair_error,
             ),
             (
                 "limits.query_error",
                 "the median relative error of counting queries",
-                self.query_error,
+                self.written.query_error,
                 found.query_error,
             ),
             (
                 "limits.information_loss",
                 "the mean information loss of a cell, suppressed records counting as lost",
-                self.information_loss,
+                self.written.information_loss,
                 found.information_loss,
             ),
             (
                 "limits.joint_loss",
                 "the mean distance of sensitive values together from what their tables suggest",
-                self.joint_loss,
+                self.written.joint_loss,
                 found.joint_loss,
             ),
         ];
@@ -273,7 +278,8 @@ mod tests {
         let judged = limits.judge(Some(true), &found);
         assert!(judged.holds && judged.limits.len() == 1 && judged.limits[0].limit.is_none());
         assert!(!limits.judge(Some(false), &found).holds);
-        let strict = Limits { inference_gain: Some(0.0), ..limits };
+        let written = written::Limits { inference_gain: Some(0.0), ..limits.written };
+        let strict = Limits { written, ..limits };
         assert!(!strict.judge(Some(true), &found).holds);
     }
 

@@ -143,7 +143,7 @@ fn go(
         let proof = clock.time("verify", || forms::verify(&opened, Some(&original), observer))?;
         let attacked = clock.time("attack", || forms::attack(&opened, Some(&original), asked, &Files, observer))?;
         let judged = recipe.limits.judge(Some(proof.holds()), &attacked.found());
-        let wants = !judged.holds || attacked.found().advantage > recipe.limits.advantage.or(Some(0.0));
+        let wants = !judged.holds || attacked.found().advantage > recipe.limits.written.advantage.or(Some(0.0));
         rounds.push(Round { repaired: repaired.take(), proof, attacked });
         // Groups are changed until nothing helps in one round; chunks may need several.
         let most = if recipe.form() == Form::Recoded { 1 } else { recipe.repair.rounds };

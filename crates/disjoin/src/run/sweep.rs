@@ -17,8 +17,7 @@ use sha2::{Digest, Sha256};
 use super::open::{Input, Original};
 use super::{Answer, run_to};
 use crate::error::{Error, Place, Result};
-use crate::memory::Memory;
-use crate::observer::{Observer, observed};
+use crate::observer::{Observer, Quiet, observed};
 use crate::protect::disassociation::Params;
 use crate::publish::Results;
 use crate::read::{Sources, read_sets, read_table_from};
@@ -183,7 +182,7 @@ fn with(base: &Recipe, k: u32, m: u32, max_cluster: u32, promise: Promise) -> Re
         }
     }
     if recipe.limits.risk_follows_k {
-        recipe.limits.reidentification_risk = 1.0 / f64::from(k.max(1));
+        recipe.limits.written.reidentification_risk = Some(1.0 / f64::from(k.max(1)));
     }
     recipe
 }
@@ -207,17 +206,6 @@ pub fn row(
     results: &Results,
     observer: &dyn Observer,
 ) -> Result<Row> {
-    /// Stages of one of many are not told, but it can be stopped.
-    struct Quiet<'a>(&'a dyn Observer);
-    impl Observer for Quiet<'_> {
-        fn is_cancelled(&self) -> bool {
-            self.0.is_cancelled()
-        }
-
-        fn memory(&self) -> Memory {
-            self.0.memory()
-        }
-    }
     let id = id(recipe, input_sha256);
     let scratch = results.staging()?;
     let made = run_to(recipe, data.again(), None, |go| go(&scratch), &Quiet(observer))?;

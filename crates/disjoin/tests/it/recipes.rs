@@ -29,7 +29,8 @@ fn what_is_missing_has_its_default() {
     assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 10));
     assert_eq!(recipe.protect.promise, Promise::AlgorithmAware);
     assert_eq!(recipe.attack.run, Choice::ALL);
-    assert!((recipe.limits.reidentification_risk - 0.2).abs() < 1e-12 && recipe.limits.certain_disclosures == 0);
+    let limits = recipe.limits.written;
+    assert!((limits.reidentification_risk.unwrap() - 0.2).abs() < 1e-12 && limits.certain_disclosures == Some(0));
     assert_eq!((recipe.repair.rounds, recipe.output.folder.as_path()), (3, Path::new("base/out")));
     // Groups hold two crowds.
     assert_eq!(resolved("input.file = \"x\"\nprotect.k = 20\n").unwrap().protect.max_cluster, 40);
@@ -137,7 +138,7 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
     let recipe = resolve(&of_table, Path::new("base")).unwrap();
     let table = recipe.table.unwrap();
     assert_eq!((table.declared.roles.len(), table.criteria.len()), (7, 2));
-    assert_eq!(recipe.limits.information_loss, Some(0.3));
+    assert_eq!(recipe.limits.written.information_loss, Some(0.3));
     let defaults = resolved(&plain).unwrap();
     assert!(defaults.table.is_none());
     assert_eq!(all.protect.max_cluster, Some(defaults.protect.max_cluster));

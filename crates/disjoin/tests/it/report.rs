@@ -309,7 +309,7 @@ fn what_does_not_hold_says_so_before_anything_else() {
     let mut nothing = good();
     nothing.judgement.holds = false;
     let mut likely = good();
-    likely.recipe.limits.reidentification_risk = 0.01;
+    likely.recipe.limits.written.reidentification_risk = Some(0.01);
     let found = likely.rounds[0].attacked.found().and(likely.utility.found());
     likely.judgement = likely.recipe.limits.judge(Some(true), &found);
     for (story, inside, public) in [

@@ -4,7 +4,9 @@
 //! Text is searched, not syntax: this catches accidents, not intent.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::sources::{root, rust_files};
 
 /// A module may use those to its left.
 const ORDER: [&str; 20] = [
@@ -34,27 +36,11 @@ const ORDER: [&str; 20] = [
 const FORBIDDEN: [(&str, &str); 4] =
     [("verify", "protect"), ("attack", "protect"), ("attack", "read"), ("measure", "protect")];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
-}
-
 /// The part of a file before its tests.
 fn code(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod ").next().unwrap()
+    ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(super) mod "]
+        .iter()
+        .fold(text, |code, tests| code.split(tests).next().unwrap())
 }
 
 fn core_files() -> Vec<(String, String)> {

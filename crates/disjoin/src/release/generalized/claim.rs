@@ -44,12 +44,12 @@ impl Body for Classes {
         self.told(&criteria, true)
     }
 
-    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+    fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         let mut fields = unchecked_of_columns(&self.criteria, &self.columns);
         if let Some(sets) = &self.sets {
-            fields.push(("sets.column", "what the column of sets was called; its sets have no name"));
+            fields.push(("sets.column".into(), "what the column of sets was called; its sets have no name"));
             let of_sets = sets.parameters.unchecked(sets.promise, with_original);
-            fields.extend(of_sets.into_iter().map(|(field, why)| (in_sets(field), why)));
+            fields.extend(of_sets.into_iter().map(|(field, why)| (format!("sets.{field}"), why)));
         }
         fields
     }
@@ -78,37 +78,29 @@ impl Classes {
     }
 }
 
-/// Fields of the parameters of disassociation, where they are those of a column of sets.
-fn in_sets(field: &'static str) -> &'static str {
-    match field {
-        "parameters.max_cluster" => "sets.parameters.max_cluster",
-        "parameters.refine" => "sets.parameters.refine",
-        "parameters.cut" => "sets.parameters.cut",
-        "parameters.sensitive.rule" => "sets.parameters.sensitive.rule",
-        _ => "sets.parameters.sensitive.terms",
-    }
-}
-
 /// What no table shows of its criteria and columns.
 pub(in crate::release) fn unchecked_of_columns(
     criteria: &[Criterion],
     columns: &[PublishedColumn],
-) -> Vec<(&'static str, &'static str)> {
+) -> Vec<(String, &'static str)> {
     let mut fields = vec![
         (
-            "columns.role",
+            "columns.role".into(),
             "which attributes others may know, and which are sensitive, was decided by the maker of the release",
         ),
-        ("columns.numeric", "whether a quasi-identifier was a number; the promise does not depend on it"),
+        ("columns.numeric".into(), "whether a quasi-identifier was a number; the promise does not depend on it"),
     ];
     if !criteria.iter().all(Criterion::is_checkable) {
         fields.push((
-            "criteria.background",
+            "criteria.background".into(),
             "the limit on beliefs can be checked with the original only, by who made it",
         ));
     }
     if columns.iter().any(|column| column.hierarchy.is_some()) {
-        fields.push(("columns.hierarchy", "which sensitive values are alike was decided by the maker of the release"));
+        fields.push((
+            "columns.hierarchy".into(),
+            "which sensitive values are alike was decided by the maker of the release",
+        ));
     }
     fields
 }

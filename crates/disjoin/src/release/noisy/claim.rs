@@ -25,12 +25,15 @@ impl Body for Noise {
         adversary(self.universe, self.demonstration)
     }
 
-    fn unchecked(&self, _: bool) -> Vec<(&'static str, &'static str)> {
+    fn unchecked(&self, _: bool) -> Vec<(String, &'static str)> {
         vec![
-            ("ledger", "that noise was drawn as in the ledger cannot be seen in a release; that it adds up is checked"),
-            ("demonstration", "whether noise came from a seed cannot be seen in a release"),
-            ("parameters", "what was asked of the method; the promise does not depend on it"),
-            ("unspent", "how much was not spent; that it adds up with the rest is checked"),
+            (
+                "ledger".into(),
+                "that noise was drawn as in the ledger cannot be seen in a release; that it adds up is checked",
+            ),
+            ("demonstration".into(), "whether noise came from a seed cannot be seen in a release"),
+            ("parameters".into(), "what was asked of the method; the promise does not depend on it"),
+            ("unspent".into(), "how much was not spent; that it adds up with the rest is checked"),
         ]
     }
 }

@@ -32,20 +32,23 @@ impl Body for Recodings {
         promised(&promise, self.k, self.blocks, self.utility.is_some())
     }
 
-    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+    fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         let mut fields = Vec::new();
         if let Promised::Constraints { .. } = self.promise {
             fields.push((
-                "promise.privacy",
+                "promise.privacy".into(),
                 "which sets of terms are to be protected was decided by the maker of the release",
             ));
-            fields.push(("promise.withheld", "sets that are not told cannot be looked for"));
+            fields.push(("promise.withheld".into(), "sets that are not told cannot be looked for"));
         }
         if self.utility.is_some() {
-            fields.push(("utility", "which terms may be generalised together was decided by the maker of the release"));
+            fields.push((
+                "utility".into(),
+                "which terms may be generalised together was decided by the maker of the release",
+            ));
         }
         if !with_original {
-            fields.push(("suppression", "what was suppressed is seen with the original only"));
+            fields.push(("suppression".into(), "what was suppressed is seen with the original only"));
         }
         fields
     }

@@ -46,10 +46,10 @@ impl Body for SplitTable {
         promised(criteria, &self.columns, how)
     }
 
-    fn unchecked(&self, with_original: bool) -> Vec<(&'static str, &'static str)> {
+    fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         let mut fields = unchecked_of_columns(&self.criteria, &self.columns);
         if self.exact && !with_original {
-            fields.push(("exact", "that quasi-identifiers stand as they were is seen with the original only"));
+            fields.push(("exact".into(), "that quasi-identifiers stand as they were is seen with the original only"));
         }
         fields
     }

@@ -29,8 +29,7 @@ use crate::attack::semantic::{Distance, Method, Options, attack_release};
 use crate::data::{Dataset, Recoding, RecordId, TermId, supports};
 use crate::error::{Error, Place, Result};
 use crate::knowledge::relatedness::Known;
-use crate::memory::Memory;
-use crate::observer::Observer;
+use crate::observer::{Observer, Quiet};
 use crate::release::recoded::{Draft, Recoded, RecodedClaim, Suppression, write_recoded};
 use crate::verify::{RecodedTruth, verify_recoded};
 use conspicuous::{Fit, Telling};
@@ -342,17 +341,6 @@ fn strongest(attacked: &Attacked) -> f64 {
 }
 
 fn attack(asked: &Asked<'_>, state: &State, observer: &dyn Observer) -> Result<Attacked> {
-    /// The stages of a round are not told, but it can be stopped.
-    struct Quiet<'a>(&'a dyn Observer);
-    impl Observer for Quiet<'_> {
-        fn is_cancelled(&self) -> bool {
-            self.0.is_cancelled()
-        }
-
-        fn memory(&self) -> Memory {
-            self.0.memory()
-        }
-    }
     observer.check();
     let (release, line_of) = state.publish(asked)?;
     let names: Vec<TermId> = release.dictionary.iter().filter_map(|text| asked.original.dictionary.get(text)).collect();

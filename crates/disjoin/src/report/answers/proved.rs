@@ -139,7 +139,7 @@ fn noisy(verdict: &NoisyVerdict, claim: &NoisyClaim) -> (Vec<Part>, String) {
     let rows = count(verdict.rows, "row", "rows");
     let mut parts = vec![text(format!("{}, {rows}, {}", verdict.method, noise_promise(claim)))];
     let mut spent: Vec<Vec<String>> =
-        claim.ledger.iter().map(|entry| vec![entry.step.escape_debug().to_string(), entry.cost.to_string()]).collect();
+        claim.ledger.iter().map(|entry| vec![entry.step.clone(), entry.cost.to_string()]).collect();
     spent.push(vec!["nothing".into(), claim.unspent.to_string()]);
     spent.push(vec!["may be spent".into(), verdict.budget.to_string()]);
     let measure = if claim.accounting == Accounting::Pure { "epsilon" } else { "rho" };

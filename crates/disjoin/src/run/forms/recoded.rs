@@ -384,7 +384,7 @@ pub(super) fn repair_round(
     observer: &dyn Observer,
 ) -> Result<Option<super::Mended>> {
     let Some(ncp_growth) = recipe.repair.limit else { return Ok(None) };
-    let room = Room { most: recipe.limits.advantage.unwrap_or(0.0), ncp_growth };
+    let room = Room { most: recipe.limits.written.advantage.unwrap_or(0.0), ncp_growth };
     let (data, _) = original.sets()?;
     let (mended, _) = mend(opened, (claim, release), data, asked, room, observer)?;
     let repaired = Repaired::Groups(Box::new(mended.regrouped.stats.clone()));

@@ -15,6 +15,11 @@ fn verbs(file: &str, more: &str) -> Vec<Vec<String>> {
         format!("convert {file} out {more} --to jsonl"),
         format!("protect {file} --quasi a --sensitive b -k 2 -o out"),
         format!("protect {file} --quasi a --sensitive b -k 2 --method anatomy --as-is -o out"),
+        format!("recipe new {file} --yes -o out"),
+        format!("hierarchy build {file} {more} -o out"),
+        format!("policy all {file} -o out"),
+        format!("extract {file} -o out"),
+        format!("corpus build {file} -o out"),
     ]
     .iter()
     .map(|line| words(line))

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use disjoin::{Result, run};
+use disjoin::Result;
+use disjoin::run::{self};
 
 use crate::Outcome;
 use crate::flags::input::SOURCES;

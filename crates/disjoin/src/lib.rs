@@ -1,11 +1,16 @@
 //! disjoin: publish person-level data that nobody can join back to a person, and try to, before anyone else does.
 //!
-//! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the
-//! building?), [`read`] (how does a file become data?), [`generate`] (what could an original look like?),
-//! [`reconstruct`] (what may the original have been?), [`protect`] (how is data made safe?), [`verify`] (does a release
-//! keep its promise?), [`attack`] (what could an adversary learn?), [`measure`] (how useful is what remains?),
-//! [`repair`] (can a release be repaired?), [`recipe`] (what was asked for?), [`publish`] (how does it get out, whole?),
-//! [`run`] (all of it, from one recipe).
+//! The engine is eleven verbs. Each takes any form of release, or says which it takes; shells call them and render what comes back.
+//! [`fn@inspect`] shows who is at risk, [`fn@protect`] makes a release, [`fn@verify`] proves its promise, [`fn@attack`] tries to break it,
+//! [`fn@measure`] says what utility is left, [`fn@repair`] removes what an attack found, [`fn@query`] and [`fn@reconstruct`] are for
+//! analysts, [`fn@run`] goes the whole way with one [`Recipe`], [`fn@sweep`] tries many, and [`fn@open`] is the way into a package.
+//!
+//! The modules in reading order: [`error`], [`data`] (what are we protecting?), [`release`] (what leaves the building?),
+//! [`read`] (how does a file become data?), [`generate`] (what could an original look like?), [`mod@inspect`] (who is at risk?),
+//! [`knowledge`] (what does an adversary know beforehand?), [`mod@reconstruct`] (what may the original have been?), [`mod@protect`] (how is
+//! data made safe?), [`mod@verify`] (does a release keep its promise?), [`mod@attack`] (what could an adversary learn?), [`mod@measure`] (how
+//! useful is what remains?), [`mod@repair`] (can a release be repaired?), [`recipe`] (what was asked for?), [`report`] (what is said of
+//! it?), [`publish`] (how does it get out, whole?), [`mod@run`] (all of it, from one recipe).
 //!
 //! A release in ten lines:
 //!
@@ -55,6 +60,10 @@ pub mod verify;
 pub use error::{Error, Place, Result};
 pub use memory::Memory;
 pub use observer::{Observer, Unobserved};
+pub use recipe::Recipe;
+pub use run::sweep::sweep;
+pub use run::{Answer, Input, Opened};
+pub use run::{attack, inspect, measure, open, protect, query, reconstruct, repair, run, verify};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! Whose row is this? How sure an adversary who knows some terms of a person can be of the person's cluster and rows.
 //!
-//! The person may be anybody, and subrecords are placed by the law of [`reconstruct`](crate::reconstruct). Given that the
+//! The person may be anybody, and subrecords are placed by the law of [`reconstruct`](mod@crate::reconstruct). Given that the
 //! person has all of X, a leaf P is the person's with probability E[s(X, P)] / E[s(X)]. A row, which is one subrecord of
 //! a record chunk or shared chunk C, is the person's with probability
 //!

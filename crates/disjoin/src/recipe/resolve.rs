@@ -16,7 +16,7 @@ use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
 use crate::error::{Error, Place, Result};
 use crate::location::{has_password, scheme};
-use crate::measure;
+use crate::measure as measuring;
 use crate::memory::{Memory, read_file};
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
@@ -329,7 +329,7 @@ pub fn attack(written: &written::Attack, is_recoding: bool, folder: &Path) -> Re
 
 /// What to measure, with all defaults.
 pub fn measure(written: &written::Measure) -> Result<Measure> {
-    let usual = measure::Options::default();
+    let usual = measuring::Options::default();
     let measure = Measure {
         top: written.top.unwrap_or(usual.top),
         reconstructions: written.reconstructions.unwrap_or(default::RECONSTRUCTIONS),

@@ -20,7 +20,9 @@ use crate::talk::Talk;
 /// (tKd-ML2). re is the relative error of the supports of pairs, between 0 and 2, in windows of 20 terms by rank: of one
 /// reconstruction, of the chunks alone (re-a), of the mean of several reconstructions (re-r2, ...), of expected supports (re-e), of
 /// expected supports if rare terms occur more than once in their clusters (re-u). tlost is the share of terms with K or more records
-/// that no chunk shows.
+/// that no chunk shows. Links are pairs and triples of terms, drawn as often as records hold them: link error is the relative error of
+/// their expected supports, association error that of the mutual information of pairs (0 exact, 1 as if independent), narrow links the share
+/// of pairs whose bounds are narrower than a factor of two. Visible occurrences are those that chunks show.
 ///
 /// Tables: what cells lost (NCP by column, GCP, RGCP), how large classes are, and how far counts are off. Split tables also: how far
 /// sensitive values together are from what their tables suggest (total variation, by group).

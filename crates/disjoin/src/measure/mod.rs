@@ -7,6 +7,7 @@
 mod align;
 pub mod joint;
 mod kept;
+mod links;
 mod noisy;
 mod queries;
 pub mod recoded;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use joint::{JointLoss, joint_loss};
 pub use kept::Kept;
+pub use links::{Link, Links};
 pub use noisy::{NoisyReport, NoisyWindow, measure_noisy};
 pub use queries::{Asked, QueryError};
 pub use recoded::{RecodedOptions, RecodedReport, measure_recoded};
@@ -43,7 +45,7 @@ pub struct Options<'a> {
     pub top: usize,
     /// How many reconstructions re averages at most.
     pub reconstructions: u64,
-    /// How many random queries are asked.
+    /// How many random queries are asked; five times as many links are drawn.
     pub queries: usize,
     /// Everything random follows from it.
     pub seed: u64,
@@ -96,6 +98,8 @@ pub struct Report {
     pub terms_lost: TermsLost,
     /// How far answers to random queries are off, and whether the truth is within their bounds.
     pub queries: QueryError,
+    /// What is left of the links between terms that records hold.
+    pub links: Links,
     /// How much of what matters most is kept, if something does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
@@ -114,7 +118,7 @@ pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Optio
     // The law that the closed forms are about: empty records stay empty.
     let sampling = Sampling { seed: options.seed, fill_empty: false };
     let law = (&model, options.multiplicity);
-    let ((top_k, relative_error), (terms_lost, queries)) = rayon::join(
+    let ((top_k, relative_error), (terms_lost, queries, links)) = rayon::join(
         || {
             let first = reconstruct(&model, &sampling, 0).records;
             rayon::join(
@@ -124,7 +128,8 @@ pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Optio
         },
         || {
             let terms_lost = terms_lost::count(original, &release, &chunks, options.more_than_k);
-            (terms_lost, queries::ask(original, &model, options.queries, options.seed))
+            let queries = queries::ask(original, &model, options.queries, options.seed);
+            (terms_lost, queries, links::compare(original, &model, &chunks, options.queries, options.seed))
         },
     );
     options.observer.check();
@@ -140,5 +145,6 @@ pub fn measure(stream: &mut impl RootStream, original: &Dataset, options: &Optio
         relative_error,
         terms_lost,
         queries,
+        links,
     })
 }

@@ -110,6 +110,8 @@ const DISASSOCIATION: &[&str] = &[
     "attack.steps",
     "limits.certain_disclosures",
     "limits.reidentification_risk",
+    "limits.link_error",
+    "limits.association_error",
 ];
 const OF_ITEMSETS: &[&str] = &["limits.itemsets_lost", "limits.terms_lost", "limits.pair_error", "limits.query_error"];
 const MEANING: &[&str] = &[

@@ -353,6 +353,8 @@ impl Limits {
             ("limits.terms_lost", written.terms_lost, 1.0),
             ("limits.pair_error", written.pair_error, 2.0),
             ("limits.query_error", written.query_error, f64::MAX),
+            ("limits.link_error", written.link_error, 2.0),
+            ("limits.association_error", written.association_error, f64::MAX),
             ("limits.information_loss", written.information_loss, 1.0),
             ("limits.joint_loss", written.joint_loss, 1.0),
         ];

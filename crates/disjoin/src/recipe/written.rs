@@ -211,6 +211,10 @@ pub struct Limits {
     pub pair_error: Option<f64>,
     /// The median relative error of counting queries.
     pub query_error: Option<f64>,
+    /// Disassociated sets: the relative error of expected supports of pairs of terms, drawn by occurrence.
+    pub link_error: Option<f64>,
+    /// Disassociated sets: how far the mutual information of such pairs is off, as a share of what there is.
+    pub association_error: Option<f64>,
     /// Tables: the mean information loss of a cell, suppressed records counting as lost (GCP).
     pub information_loss: Option<f64>,
     /// Split tables: how far sensitive values together are from what their tables suggest, on average over rows.

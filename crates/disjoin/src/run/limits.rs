@@ -33,6 +33,16 @@ pub struct Found {
     pub pair_error: Option<f64>,
     /// The median relative error of counting queries.
     pub query_error: Option<f64>,
+    /// The relative error of pairs of terms, drawn by occurrence.
+    pub link_error: Option<f64>,
+    /// The same of triples.
+    pub triple_error: Option<f64>,
+    /// How far the mutual information of pairs is off, as a share of what there is.
+    pub association_error: Option<f64>,
+    /// The share of pairs whose bounds are narrower than a factor of two. More is better: it has no limit.
+    pub narrow_links: Option<f64>,
+    /// The share of occurrences with published counts. More is better: it has no limit.
+    pub visible_occurrences: Option<f64>,
     /// The mean information loss of a cell.
     pub information_loss: Option<f64>,
     /// How far sensitive values together are from what their tables suggest.
@@ -142,6 +152,18 @@ impl Limits {
                 found.query_error,
             ),
             (
+                "limits.link_error",
+                "the relative error of pairs of terms, drawn by occurrence",
+                self.written.link_error,
+                found.link_error,
+            ),
+            (
+                "limits.association_error",
+                "how far the mutual information of pairs of terms is off, as a share of what there is",
+                self.written.association_error,
+                found.association_error,
+            ),
+            (
                 "limits.information_loss",
                 "the mean information loss of a cell, suppressed records counting as lost",
                 self.written.information_loss,
@@ -213,6 +235,12 @@ impl Utility {
                 terms_lost: Some(report.terms_lost.tlost),
                 pair_error: Some(report.relative_error.first().and_then(|window| window.re_e.mean).unwrap_or(0.0)),
                 query_error: Some(report.queries.median),
+                // Where no record has two terms, no link is off.
+                link_error: Some(report.links.pair_error.unwrap_or(0.0)),
+                triple_error: report.links.triple_error,
+                association_error: Some(report.links.association_error.unwrap_or(0.0)),
+                narrow_links: report.links.narrow,
+                visible_occurrences: Some(report.links.visible),
                 ..Found::default()
             },
             Utility::Recoded(report) => Found {
@@ -252,6 +280,11 @@ impl Found {
             ("terms_lost", self.terms_lost),
             ("pair_error", self.pair_error),
             ("query_error", self.query_error),
+            ("link_error", self.link_error),
+            ("triple_error", self.triple_error),
+            ("association_error", self.association_error),
+            ("narrow_links", self.narrow_links),
+            ("visible_occurrences", self.visible_occurrences),
             ("information_loss", self.information_loss),
             ("joint_loss", self.joint_loss),
         ];
@@ -261,8 +294,16 @@ impl Found {
     /// What attacks found, and what measures did.
     #[must_use]
     pub fn and(self, measured: Found) -> Found {
-        let Found { itemsets_lost, terms_lost, pair_error, query_error, information_loss, joint_loss, .. } = measured;
-        Found { itemsets_lost, terms_lost, pair_error, query_error, information_loss, joint_loss, ..self }
+        Found {
+            certain_disclosures: self.certain_disclosures,
+            reidentification_risk: self.reidentification_risk,
+            advantage: self.advantage,
+            inference_gain: self.inference_gain,
+            belief_change: self.belief_change,
+            dependency_rules: self.dependency_rules,
+            knowledge_breach: self.knowledge_breach,
+            ..measured
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod network_breach;
 mod noise;
 mod occurrences;
 mod oracle;
+mod program_aware;
 mod reassociate;
 mod recipes;
 mod recoded;

@@ -13,7 +13,7 @@ use crate::worlds::letters::{leaf, release};
 use disjoin::Unobserved;
 use disjoin::data::{Dataset, Hierarchy, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
-use disjoin::measure::{Deviation, Options, QueryError, RelativeError, Report, measure};
+use disjoin::measure::{Deviation, Link, Links, Options, QueryError, RelativeError, Report, measure};
 use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::reconstruct::{
     Estimate, Model, Multiplicity, Sampling, Selection, estimate, expectation, reconstruct, reconstruct_terms,
@@ -397,6 +397,7 @@ fn compare(seed: u64) -> Counts {
     check_relative_errors(&slow, &mut counts);
     check_lost_terms(&slow, &mut counts);
     check_queries(&report.queries, &slow.before, model, options.queries);
+    check_links(&report.links, &slow);
     counts
 }
 
@@ -533,6 +534,64 @@ fn check_queries(found: &QueryError, original: &Records, model: &Model<'_>, n: u
     assert!(same(found.within_two_deviations, share(within_two_deviations, found.queries)));
 }
 
+/// Mutual information by its definition: records are looked at one by one, a cell of the table of both terms at a time.
+fn slow_information(cells: [[f64; 2]; 2]) -> f64 {
+    let n: f64 = cells.iter().flatten().sum();
+    let (row, column) = (|i: usize| cells[i][0] + cells[i][1], |j: usize| cells[0][j] + cells[1][j]);
+    let mut sum = 0.0;
+    for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let p = cells[i][j] / n;
+        if p > 0.0 {
+            sum += p * (p / (row(i) / n * (column(j) / n))).log2();
+        }
+    }
+    sum
+}
+
+fn check_links(found: &Links, slow: &Slow<'_>) {
+    let Slow { seed, options, model, before, certain, .. } = slow;
+    let n = before.len() as f64;
+    // Draws one by one, as many times as they were made.
+    let repeated = |links: &[Link]| -> Vec<Link> {
+        links.iter().flat_map(|link| std::iter::repeat_n(link.clone(), link.drawn)).collect()
+    };
+    let (pairs, triples) = (repeated(&found.pairs), repeated(&found.triples));
+    for (size, drawn) in [(2, &pairs), (3, &triples)] {
+        let any = before.iter().any(|record| record.len() >= size);
+        assert_eq!(drawn.len(), if any { 5 * options.queries } else { 0 }, "seed {seed}");
+        assert!(drawn.iter().all(|link| link.terms.len() == size && link.terms.is_sorted_by(|a, b| a < b)));
+        assert!(drawn.iter().all(|link| link.truth > 0 && link.truth == support(before, &link.terms)), "seed {seed}");
+    }
+    let error = |links: &[Link]| {
+        let supports = |link: &Link| (f64::from(link.truth), link.estimate.expected);
+        relative_error(&links.iter().map(supports).collect::<Vec<_>>()).mean
+    };
+    let both = |a: Option<f64>, b: Option<f64>| a.is_some() == b.is_some() && same(a.unwrap_or(0.0), b.unwrap_or(0.0));
+    assert!(both(found.pair_error, error(&pairs)) && both(found.triple_error, error(&triples)), "seed {seed}");
+    assert!(triples.iter().all(|link| same(link.estimate.expected, expectation(model, &link.terms))), "seed {seed}");
+    let (mut off, mut all, mut narrow) = (0.0, 0.0, 0);
+    for link in &pairs {
+        assert_eq!(link.estimate, estimate(model, &link.terms), "seed {seed}");
+        let mut cells = [[0.0; 2]; 2];
+        for record in before {
+            let has = |i: usize| usize::from(record.contains(&link.terms[i]));
+            cells[has(0)][has(1)] += 1.0;
+        }
+        let [a, b] = [0, 1].map(|i| expectation(model, &link.terms[i..=i]));
+        let ab = link.estimate.expected.max(a + b - n).min(a).min(b);
+        let truth = slow_information(cells);
+        off += (truth - slow_information([[n - a - b + ab, b - ab], [a - ab, ab]])).abs();
+        all += truth;
+        narrow += usize::from((link.estimate.upper as f64) < 2.0 * link.estimate.lower as f64);
+    }
+    if all > 1e-9 {
+        assert!((found.association_error.unwrap() - off / all).abs() < 1e-6, "seed {seed}: {found:?}");
+    }
+    assert!(both(found.narrow, (!pairs.is_empty()).then(|| share(narrow, pairs.len()))), "seed {seed}");
+    let terms = |records: &Records| records.iter().map(BTreeSet::len).sum::<usize>();
+    assert!(same(found.visible, share(terms(certain), terms(before))), "seed {seed}");
+}
+
 #[test]
 fn measures_are_those_of_a_slow_implementation() {
     let counts = (0..150).into_par_iter().map(compare).reduce(Counts::default, Counts::add);
@@ -644,6 +703,75 @@ fn lost_terms_by_hand() {
     assert_eq!(lost(in_both(), false), (2, 0.0, 0.5, vec![0.0, 1.0 - 2.0 / 3.0, 1.0]));
 }
 
+/// Half of the records have both terms, half neither; the release shows both, and not together: 25 of 50 are expected.
+#[test]
+fn links_by_hand() {
+    let original = format!("{} {}", vec!["ab"; 50].join(" "), vec!["c"; 50].join(" "));
+    let column = |letter: &str| vec![letter; 50].join(" ");
+    let (a, b, c) = (column("a"), column("b"), column("c"));
+    let apart = measured(&original, vec![leaf(100, &[&a, &b, &c], "")], &top(1)).links;
+    assert!(same(apart.pair_error.unwrap(), 25.0 / 37.5) && apart.triple_error.is_none(), "{apart:?}");
+    // As if independent: all of the one bit that one term tells of the other is lost. The bounds are 0 and 50.
+    assert!(
+        same(apart.association_error.unwrap(), 1.0) && apart.narrow == Some(0.0) && apart.visible == 1.0,
+        "{apart:?}"
+    );
+    assert!(apart.drawn == 1_000 && apart.pairs.len() == 1 && apart.pairs[0].drawn == 1_000);
+    let together = measured(&original, vec![leaf(50, &[&column("ab")], ""), leaf(50, &[&c], "")], &top(1)).links;
+    assert_eq!((together.pair_error, together.association_error, together.narrow), (Some(0.0), Some(0.0), Some(1.0)));
+    let hidden = measured(&original, vec![leaf(50, &[&a], "b"), leaf(50, &[&c], "")], &top(1)).links;
+    assert!(same(hidden.visible, 100.0 / 150.0), "{hidden:?}");
+}
+
+/// Every part of every record is as likely: a record of four terms has six pairs, one of two terms one.
+#[test]
+fn links_are_drawn_by_occurrence() {
+    let original = letters("abcd ef ef");
+    let release = disassociate(&original, &Params { max_cluster: 6, ..Params::paper(3, 2) }).unwrap().release;
+    let options = Options { queries: 2_000, ..top(1) };
+    let links = measure(&mut InMemory::new(&release), &original, &options).unwrap().links;
+    let share = |link: &Link| link.drawn as f64 / links.drawn as f64;
+    assert_eq!((links.pairs.len(), links.triples.len()), (7, 4));
+    for link in &links.pairs {
+        // Four standard deviations of 10,000 draws.
+        assert!((share(link) - f64::from(link.truth) / 8.0).abs() < 0.018, "{link:?}");
+    }
+    assert!(links.triples.iter().all(|link| (share(link) - 0.25).abs() < 0.018));
+}
+
+/// The control: all terms in one cluster, each in a chunk of its own, lose no term and no count, and hardly a frequent itemset. Their
+/// links are lost, and these measures see it.
+#[test]
+fn links_that_nobody_clustered_are_missed() {
+    let params = quest::Params { records: 3_000, items: 300, patterns: 60, ..quest::Params::vldb94() };
+    let original = quest(&params).unwrap();
+    let all = |release: &Disassociated| measure(&mut InMemory::new(release), &original, &top(100)).unwrap();
+    let clustered = all(&disassociate(&original, &Params::new(3, 2)).unwrap().release);
+    let of_term = |term: TermId| {
+        let n = original.records.iter().filter(|record| record.contains(&term)).count() as u32;
+        let mut chunk = disjoin::release::Chunk::new(vec![term]);
+        chunk.push(&[term], n);
+        chunk
+    };
+    let record_chunks = (0..original.n_terms() as TermId).map(of_term).collect();
+    let size = original.records.len() as u32;
+    let root = Node::Simple(disjoin::release::Simple { size, record_chunks, term_chunk: Vec::new() });
+    let header = disjoin::release::Header { k: 3, m: 2, records: u64::from(size), occurrences: None };
+    let apart = all(&Disassociated { header, dictionary: original.dictionary.clone(), roots: vec![root] });
+    assert!(apart.terms_lost.tlost == 0.0 && apart.links.visible == 1.0);
+    let (apart, clustered) = (apart.links, clustered.links);
+    let twice = |value: Option<f64>| value.map(|value| 2.0 * value);
+    assert!(apart.pair_error > twice(clustered.pair_error), "{:?} {:?}", apart.pair_error, clustered.pair_error);
+    assert!(
+        apart.triple_error > twice(clustered.triple_error),
+        "{:?} {:?}",
+        apart.triple_error,
+        clustered.triple_error
+    );
+    assert!(apart.association_error > Some(0.99) && apart.association_error > twice(clustered.association_error));
+    assert!(apart.narrow < Some(0.01) && clustered.narrow > Some(0.5));
+}
+
 #[test]
 fn nothing_asked_nothing_found() {
     let original = letters("ab ab ab a a b");
@@ -653,6 +781,7 @@ fn nothing_asked_nothing_found() {
     assert_eq!([report.top_k.tkd, report.top_k.tkd_a, report.top_k.tkd_e], [deviates(0.0, 0.0, 0.0); 3]);
     assert!(report.relative_error[0].re_r.is_empty());
     assert_eq!((report.queries.queries, report.queries.mean, report.queries.within_bounds), (0, 0.0, 1.0));
+    assert_eq!((report.links.drawn, report.links.pair_error, report.links.narrow), (0, None, None));
 }
 
 // ---- Refusals and threads ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 use super::proved::noise_promise;
 use super::{four, four_or_dash, numbers, text};
-use crate::measure::{Deviation, Kept, NoisyReport, RecodedReport, RelativeError, Report, SplitReport, TableReport};
+use crate::measure::{
+    Deviation, Kept, Links, NoisyReport, RecodedReport, RelativeError, Report, SplitReport, TableReport,
+};
 use crate::reconstruct::Estimate;
 use crate::report::page::{Page, Part, count, number, share};
 use crate::report::plot::{self, Point, Scale};
@@ -85,7 +87,19 @@ fn disassociated(parts: &mut Vec<Part>, report: &Report) {
     rows.push(("query error", four(queries.mean), format!("median {:.4}, of {asked}", queries.median)));
     rows.push(("truth within the bounds", four(queries.within_bounds), String::new()));
     rows.push(("within two deviations", four(queries.within_two_deviations), String::new()));
+    rows.extend(links(&report.links));
     parts.push(explained(rows));
+}
+
+fn links(links: &Links) -> Vec<(&'static str, String, String)> {
+    let (pairs, triples) = (four_or_dash(links.pair_error), four_or_dash(links.triple_error));
+    let drawn = count(links.drawn as u64, "pair", "pairs");
+    vec![
+        ("link error", pairs, format!("of {drawn} drawn by occurrence; triples {triples}")),
+        ("association error", four_or_dash(links.association_error), String::from("of their mutual information")),
+        ("narrow links", four_or_dash(links.narrow), String::from("with bounds narrower than a factor of two")),
+        ("visible occurrences", four(links.visible), String::from("in chunks, with their counts")),
+    ]
 }
 
 fn classes(parts: &mut Vec<Part>, report: &TableReport) {

@@ -12,7 +12,7 @@ pub fn sweep_page(rows: &[Row], on_frontier: &[bool], best: Option<&(usize, Stri
         Some(value) if value == value.round() => format!("{value:.0}"),
         Some(value) => format!("{value:.4}"),
     };
-    const COLUMNS: [(&str, &str); 9] = [
+    const COLUMNS: [(&str, &str); 11] = [
         ("certain_disclosures", "certain"),
         ("reidentification_risk", "risk"),
         ("advantage", "advantage"),
@@ -22,6 +22,8 @@ pub fn sweep_page(rows: &[Row], on_frontier: &[bool], best: Option<&(usize, Stri
         ("itemsets_lost", "itemsets"),
         ("terms_lost", "terms"),
         ("query_error", "queries"),
+        ("link_error", "links"),
+        ("visible_occurrences", "visible"),
     ];
     let used: Vec<&(&str, &str)> =
         COLUMNS.iter().filter(|(name, _)| rows.iter().any(|row| value(row, name).is_some())).collect();

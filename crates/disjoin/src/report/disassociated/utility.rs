@@ -13,6 +13,7 @@ pub(in crate::report) fn utility(story: &Story<'_>) -> Section {
     ))];
     parts.extend(frequent_sets(report));
     parts.extend(pairs(report));
+    parts.extend(links(report));
     parts.extend(terms(report));
     parts.extend(report.kept.iter().flat_map(kept));
     parts.extend(queries(report));
@@ -105,6 +106,39 @@ fn pairs(report: &Report) -> Vec<Part> {
         svg: plot::bars(title, "re-e", &names, &[(String::from("re-e"), bars)]),
         caption: String::from("Lower is better. The rarer the terms of a window, the fewer people their pairs have."),
         description: format!("Bars, one for each window of ranks. {}.", values.collect::<Vec<_>>().join("; ")),
+    }));
+    parts
+}
+
+fn links(report: &Report) -> Vec<Part> {
+    let links = &report.links;
+    let mut parts = vec![Part::Heading("Links between terms".into())];
+    let (Some(pairs), Some(narrow)) = (links.pair_error, links.narrow) else {
+        parts.push(Part::Text(String::from("There are no links between terms to compare.")));
+        return parts;
+    };
+    parts.push(Part::Text(format!(
+        "{} were drawn as people have them, frequent or not. How many people have one is off by {} on average: 0 is exact, and 2 \
+         means that it is lost. For {} of them the bounds of the release are narrower than a factor of two.",
+        count(links.drawn as u64, "pair of terms", "pairs of terms"),
+        decimal(pairs),
+        percent(narrow),
+    )));
+    let row = |name: &str, value: String, meaning: &str| vec![name.to_owned(), value, meaning.to_owned()];
+    parts.push(Part::Table(Table {
+        caption: String::from("What is left of links"),
+        columns: vec![("Measure", Kind::Words), ("Value", Kind::Number), ("Meaning", Kind::Words)],
+        rows: vec![
+            row("Link error", decimal(pairs), "relative error of expected counts of pairs, from 0 to 2"),
+            row("Of triples", decimal_or_dash(links.triple_error), "the same for three terms"),
+            row(
+                "Association error",
+                decimal_or_dash(links.association_error),
+                "error of the mutual information of pairs; 1 if terms look independent",
+            ),
+            row("Narrow links", decimal(narrow), "share of pairs with bounds narrower than a factor of two"),
+            row("Visible occurrences", decimal(links.visible), "share of occurrences that the parts show"),
+        ],
     }));
     parts
 }

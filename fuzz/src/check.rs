@@ -31,10 +31,14 @@ fn disassociated(release: &Disassociated) {
     while let Some(node) = stack.pop() {
         let chunks = match node {
             Node::Simple(simple) => {
-                assert!(u64::from(simple.size) >= k, "a cluster below k");
+                assert!(u64::from(simple.size) >= k || simple.is_bare(), "a cluster below k");
                 &simple.record_chunks
             }
             Node::Joint(joint) => {
+                let is_bare = |member: &&Node| matches!(member, Node::Simple(simple) if simple.is_bare());
+                let bare: u64 = joint.members.iter().filter(is_bare).map(Node::size).sum();
+                let n: u64 = joint.shared_chunks.iter().map(Chunk::n_subrecords).sum();
+                assert!(bare <= n || !joint.term_chunk.is_empty(), "records that nothing fills");
                 stack.extend(&joint.members);
                 &joint.shared_chunks
             }

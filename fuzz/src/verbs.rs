@@ -154,6 +154,7 @@ fn counts_are_published(published: &Disassociated, data: &Dataset) {
                 &simple.record_chunks
             }
             Node::Joint(joint) => {
+                joint.term_chunk.iter().for_each(|&term| listed[term as usize] += 1);
                 stack.extend(&joint.members);
                 &joint.shared_chunks
             }

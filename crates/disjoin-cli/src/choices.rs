@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn names_are_those_of_recipes() {
         let grouping: Vec<String> = names::<Grouping>().iter().map(|name| name.get_name().to_owned()).collect();
-        assert_eq!(grouping, ["paper", "layered"]);
+        assert_eq!(grouping, ["paper", "layered", "guarded"]);
         assert_eq!(names::<Method>().len(), Method::ALL.len());
     }
 }

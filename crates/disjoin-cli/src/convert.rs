@@ -46,6 +46,9 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin convert baskets.dat baskets.jsonl
   disjoin convert purchases.csv baskets.dat.gz --format long --id-column customer --item-column product
+  disjoin convert patients.xlsx sets.jsonl --sheet visits --column diagnoses
+  disjoin convert people.csv sets.jsonl --join diagnoses.csv --on patient
+  disjoin convert wide.csv sets.jsonl --set-columns 'DX*' --encoding latin1
   disjoin convert baskets.dat - --to long
   disjoin convert out out-parquet --to parquet
   disjoin convert recoded recoded.dat";

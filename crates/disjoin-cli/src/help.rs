@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
-use disjoin::inspect::{Role, columns};
-use disjoin::memory::{Memory, read_file};
+use disjoin::Unobserved;
+use disjoin::inspect::profile::Kind;
 use disjoin::read::Options;
+use disjoin::run::{Look, look};
+
+use crate::flags::input::SOURCES;
 
 /// Headings that are always shown, and those of each topic.
 const ALWAYS: [&str; 2] = ["Input", "Common"];
@@ -40,10 +43,10 @@ pub(crate) fn of_protect(arguments: &[String]) -> Option<String> {
 
 /// What a file needs: a table whose columns are no lists needs roles.
 fn topic_of(file: &str) -> &'static str {
-    let bytes = read_file(Path::new(file), "read", Memory::default()).unwrap_or_default();
-    let found = columns(file, &bytes, &Options::default());
-    let has_list = found.iter().any(|column| column.seems == Role::SetValued);
-    if found.len() > 1 && !has_list { "tables" } else { "sets" }
+    match look(Path::new(file), &Options::default(), SOURCES, &Unobserved) {
+        Ok(Look::Table(found)) if found.columns.iter().all(|column| column.kind != Kind::List) => "tables",
+        _ => "sets",
+    }
 }
 
 fn only(protect: Command, topic: &str) -> Command {

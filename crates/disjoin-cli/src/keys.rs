@@ -3,11 +3,12 @@
 use disjoin::Error;
 
 /// Keys whose flag is not their last word.
-const FLAGS: [(&str, &str); 27] = [
+const FLAGS: [(&str, &str); 28] = [
     ("protect.k", "-k"),
     ("protect.m", "-m"),
     ("protect.refine", "--no-refine"),
     ("input.file", "FILE"),
+    ("input.visits", "--keep-visits"),
     ("output.folder", "--out"),
     ("output.format", "--output-format"),
     ("table.criteria.l", "--l-diversity"),

@@ -3,6 +3,7 @@
 //! Data go to stdout, talk goes to stderr. Exit codes: 0 the promise holds, 1 it does not, 2 an error.
 
 mod attack;
+mod audit;
 mod choices;
 mod completions;
 mod convert;
@@ -22,12 +23,15 @@ mod policy;
 mod protect;
 mod query;
 mod recipe;
+mod recipe_ask;
+mod recipe_new;
 mod reconstruct;
 mod repair;
 mod run;
 mod sink;
 mod sweep;
 mod talk;
+mod terminal;
 mod verify;
 
 use std::io::Write as _;
@@ -64,6 +68,7 @@ Examples:
   disjoin policy random baskets.dat -o hide.txt    write what must be hidden, for --method coat
   disjoin verify out                               prove what it promises
   disjoin attack out                               what could an adversary learn?
+  disjoin audit other.csv --quasi age,sex          what does somebody else's file keep?
   disjoin repair out -o repaired                   repair it, without the original
   disjoin measure out --original baskets.dat       what is it still good for?
   disjoin query out \"flu, asthma\"                  how many people have both?
@@ -87,6 +92,7 @@ enum Verb {
     Protect(Box<protect::Args>),
     Verify(verify::Args),
     Attack(Box<attack::Args>),
+    Audit(Box<audit::Args>),
     Repair(repair::Args),
     Measure(measure::Args),
     Query(query::Args),
@@ -193,6 +199,7 @@ fn dispatch(cli: Cli, talk: &Talk) -> Result<Outcome> {
         Verb::Protect(args) => protect::run(&args, talk),
         Verb::Verify(args) => verify::run(&args, talk),
         Verb::Attack(args) => attack::run(&args, talk),
+        Verb::Audit(args) => audit::run(&args, talk),
         Verb::Repair(args) => repair::run(&args, talk),
         Verb::Measure(args) => measure::run(&args, talk),
         Verb::Query(args) => query::run(&args, talk),

@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::choices::choice;
 use crate::flags::Km;
 use crate::flags::columns::Columns;
-use crate::flags::input::{Input, SOURCES, warn_of_input};
+use crate::flags::input::{Input, SOURCES};
 use crate::flags::noise::Noise;
 use crate::flags::recoding::Recoding;
 use crate::flags::sets::Sets;
@@ -90,7 +90,6 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let answer = run::protect(&recipe, Data::Named(SOURCES), talk)
         .map_err(|error| in_file(error, args.sensitive.as_deref().map(Path::new)))?;
     talk.end_steps();
-    warn_of_input(&answer.json["input"], talk);
     talk.remark(&answer);
     answer.page.text().lines().for_each(|line| talk.note(line));
     talk.note_places(&recipe.output.folder);

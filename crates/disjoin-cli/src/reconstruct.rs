@@ -147,7 +147,7 @@ fn extension(format: Format) -> &'static str {
         Format::Spmf => "spmf",
         Format::Long | Format::Table => "csv",
         // Writing refuses it.
-        Format::Database => "",
+        Format::Database | Format::Arrow | Format::Xlsx | Format::Ods => "",
         Format::JsonLines => "jsonl",
         Format::Parquet => "parquet",
     }

@@ -204,5 +204,5 @@ fn hint_for(error: &Error) -> Option<&'static str> {
     }
 }
 
-pub(crate) use disjoin::report::{count, number};
-use disjoin::report::{visible, visible_json, visible_lines};
+pub(crate) use disjoin::report::{count, number, visible};
+use disjoin::report::{visible_json, visible_lines};

@@ -53,7 +53,7 @@ pub(crate) fn feed<'a>(
     match received.message()? {
         Message::Head(Head { columns, arrays, warnings }) => {
             warnings.iter().for_each(|warning| observer.warn(warning));
-            Ok(Rows { name: name.to_owned(), header: columns, arrays, rows: Box::new(received) })
+            Ok(Rows { arrays, ..Rows::new(name, columns, received) })
         }
         Message::Rows(_) | Message::End => Err(SILENCE),
     }

@@ -9,7 +9,8 @@
 //! [`read`] (how does a file become data?), [`generate`] (what could an original look like?), [`mod@inspect`] (who is at risk?),
 //! [`knowledge`] (what does an adversary know beforehand?), [`mod@reconstruct`] (what may the original have been?), [`mod@protect`] (how is
 //! data made safe?), [`mod@verify`] (does a release keep its promise?), [`mod@attack`] (what could an adversary learn?), [`mod@measure`] (how
-//! useful is what remains?), [`mod@repair`] (can a release be repaired?), [`recipe`] (what was asked for?), [`report`] (what is said of
+//! useful is what remains?), [`mod@repair`] (can a release be repaired?), [`mod@audit`] (what
+//! does a file promise that somebody else made?), [`recipe`] (what was asked for?), [`report`] (what is said of
 //! it?), [`publish`] (how does it get out, whole?), [`mod@run`] (all of it, from one recipe).
 //!
 //! A release in ten lines:
@@ -41,6 +42,7 @@ pub mod memory;
 pub mod observer;
 
 pub mod attack;
+pub mod audit;
 pub mod data;
 pub mod generate;
 pub mod inspect;

@@ -67,10 +67,15 @@ pub(super) fn roots(draw: &mut Draw<'_>, k: u32, n_roots: u32, n_terms: u32) -> 
 
 fn node(draw: &mut Draw<'_>, k: u32, left: &mut Vec<TermId>, depth: u32) -> Node {
     if depth > 2 || !draw.chance(if depth == 0 { 100 } else { 50 }) {
+        if depth > 0 && draw.chance(15) {
+            return Node::Simple(Simple { size: draw.number(1, k + 2), ..Simple::default() });
+        }
         return Node::Simple(simple(draw, k, left));
     }
     let shared_terms = draw.number(1, 3) as usize;
     let mut kept = take(draw, left, shared_terms);
+    let mut term_chunk = if draw.chance(30) { take(draw, left, 1) } else { Vec::new() };
+    term_chunk.sort_unstable();
     let members: Vec<Node> = (0..draw.number(2, 3))
         .map(|_| {
             // Members of one cluster may have the same terms.
@@ -86,7 +91,7 @@ fn node(draw: &mut Draw<'_>, k: u32, left: &mut Vec<TermId>, depth: u32) -> Node
         shared_chunks.push(chunk(draw, k, terms, size as u32));
     }
     shared_chunks.sort_unstable();
-    Node::Joint(Joint { size: size + u64::from(draw.chance(4)), members, shared_chunks })
+    Node::Joint(Joint { size: size + u64::from(draw.chance(4)), members, shared_chunks, term_chunk })
 }
 
 fn simple(draw: &mut Draw<'_>, k: u32, left: &mut Vec<TermId>) -> Simple {

@@ -22,14 +22,7 @@ pub(super) fn sqlite(bytes: &[u8]) -> bool {
     let url = |table: &str| format!("sqlite:{}?table={table}", file.display());
     let options = Options { column: Some(String::from("items")), ..Options::default() };
     let sets = fine(known(read_sets(Path::new(&url("people")), &options, &Databases, &Unobserved)));
-    let declared = Declared {
-        roles: Vec::new(),
-        rest: Some(Role::Quasi),
-        numeric: Vec::new(),
-        missing: Vec::new(),
-        hierarchies: Vec::new(),
-        list_separator: None,
-    };
+    let declared = Declared { rest: Some(Role::Quasi), ..Declared::default() };
     let location = url("people");
     let read = read_table_from(Path::new(&location), &Options::default(), &declared, &Databases, &Unobserved);
     let table = fine(known(read));

@@ -98,11 +98,12 @@ pub(super) fn people(bytes: &[u8]) -> bool {
         rest: Some(Role::Other),
         numeric: numeric.iter().map(|&name| name.to_owned()).collect(),
         missing: vec![String::from("?")],
-        hierarchies: Vec::new(),
-        list_separator: None,
+        ..Declared::default()
     };
+    let detected = Declared { detect: true, ..declared(&[]) };
+    let dated = Declared { dates: vec!["age".to_owned()], prefixes: vec!["sex".to_owned()], ..declared(&[]) };
     let mut reached = false;
-    for declared in [declared(&[]), declared(&["age"])] {
+    for declared in [declared(&[]), declared(&["age"]), detected, dated] {
         let Some((table, _)) = fine(table_bytes("x", bytes, &Options::default(), &declared)) else { continue };
         reached = true;
         assert!(table.columns.iter().all(|column| column.codes.len() == table.n_rows()));

@@ -6,7 +6,9 @@ use disjoin::protect::tabular::Method;
 use disjoin::{Error, Result};
 
 use super::{Asked, Data, METHODS, knowledge};
-use crate::judge::{Claim, claim, least, most};
+use crate::estimate::Estimate;
+use crate::judge::Limit::{AtMost, MoreThan};
+use crate::judge::{Claim, check, claim};
 use crate::page::{Page, Table};
 
 const K: u32 = 10;
@@ -51,10 +53,10 @@ pub(super) fn page(data: &[Data]) -> Result<Page> {
     let table = Table::named("data, asked, method", &names)
         .column("removed", column(|row| row.removed))
         .column("classes", column(|row| row.classes))
-        .column("over the prior", column(|row| row.prior.log_score.mean))
+        .measured("over the prior", rows.iter().map(|row| bits(&row.prior)).collect())
         .column("from", column(|row| row.prior.log_score.low))
         .column("to", column(|row| row.prior.log_score.high))
-        .column("over the class", column(|row| row.class.log_score.mean))
+        .measured("over the class", rows.iter().map(|row| bits(&row.class)).collect())
         .column("from ", column(|row| row.class.log_score.low))
         .column("to ", column(|row| row.class.log_score.high))
         .column("right, prior", column(|row| row.prior.right_before))
@@ -145,9 +147,8 @@ const TEXT: &str = "\
 The adversary knows who is in which class, and believes what a naive Bayes classifier says that was learned from the other half \
 of the rows. Told is how many bits a person the logarithm of the true value's probability gains by the attack, with a 95 % \
 interval over classes: *over the prior* (does the release tell anything?) and *over the class*, whose shares everybody sees (does \
-knowledge tell more than that? This is what the paper's first requirement is to prevent). A release is *beaten* if the whole \
-interval is above 0. Intervals are normal ones over classes: with fewer than 30 classes they decide nothing. *Right* \
-is how often the likeliest value is the true one.
+knowledge tell more than that? This is what the paper's first requirement is to prevent). Intervals are normal ones over classes: releases \
+with fewer than 30 classes are not judged. *Right* is how often the likeliest value is the true one.
 
 The gain over the prior cannot be expected to be 0 or less for any release that tells true counts: what a class of g rows tells \
 of its values is news to whoever knew the probabilities only, about (m - 1)/2 log2(g) / g bits a person for m values. It also \
@@ -155,66 +156,53 @@ corrects what the prior has wrong of a whole group. It falls as classes grow, an
 
 fn claims(rows: &[Row]) -> Vec<Claim> {
     let first = rows.first().map_or("", |row| row.data);
-    let adult: Vec<&Row> = rows.iter().filter(|row| row.data == first).collect();
-    let told = |gain: &Gain| {
-        let mean = gain.log_score;
-        format!("{:.3} ({:.3} to {:.3})", mean.mean, mean.low, mean.high)
+    let adult: Vec<&Row> = rows.iter().filter(|row| row.data == first && row.classes >= FEWEST).collect();
+    let those = |of: &dyn Fn(&&&Row) -> bool| adult.iter().filter(of).copied().collect::<Vec<&Row>>();
+    let k_only = those(&|row| row.asked.beta.is_none());
+    let beta = |has_t: bool| {
+        those(&|row| row.method == Method::BetaPrimacy && row.asked.beta.is_some() && row.asked.t.is_some() == has_t)
     };
-    let k_only: Vec<&&Row> = adult.iter().filter(|row| row.asked.beta.is_none()).collect();
-    let with_k = |method: Method, of: Of| {
-        k_only.iter().find(|row| row.method == method).map_or(String::new(), |row| told(of(row)))
-    };
-    let beta: Vec<&&Row> =
-        adult.iter().filter(|row| row.method == Method::BetaPrimacy && row.asked.beta.is_some()).collect();
-    // Intervals are normal ones over classes: few classes show nothing.
-    let has_interval = |row: &&&&Row| row.classes >= FEWEST;
-    let list = |of: Of, beaten: bool| -> String {
-        let chosen: Vec<String> = beta
-            .iter()
-            .filter(has_interval)
-            .filter(|row| of(row).beats == beaten)
-            .map(|row| {
-                let Asked { k, beta, t } = row.asked;
-                let or_none = |value: Option<f64>| value.map_or_else(|| "none".into(), |value: f64| value.to_string());
-                format!("{k}/{}/{} {}", or_none(beta), or_none(t), told(of(row)))
-            })
-            .collect();
-        if chosen.is_empty() { "none".into() } else { chosen.join(", ") }
-    };
-    let n_beaten = |of: Of| beta.iter().filter(has_interval).filter(|row| of(row).beats).count();
-    let n_all = beta.iter().filter(has_interval).count();
     let (prior, class): (Of, Of) = (|row| &row.prior, |row| &row.class);
-    let power = |said: &'static str, of: Of| {
-        let ours =
-            [Method::LeastLoss, Method::Mondrian].map(|method| format!("{} {}", method.name(), with_k(method, of)));
-        let holds = !k_only.is_empty() && k_only.iter().all(|row| of(row).beats);
-        claim(said, "-").judged("every method with k = 10 alone is beaten, on Adult", ours.join("; "), holds)
+    let gains = |said: &'static str, rows: &[&Row], what: &'static str, of: Of, limit| {
+        claim(said, "-").cases(rows, |row| (row.name(), vec![check(what, bits(of(row)), limit)]))
     };
-    let safe = |said: &'static str, of: Of| {
-        let beaten = n_beaten(of);
-        claim(said, "-").judged(
-            "at some k, beta and t on Adult that leave at least 30 classes",
-            format!("not beaten at k/beta/t: {}. Beaten in {beaten} of {n_all}", list(of, false)),
-            beaten < n_all,
-        )
-    };
+    let (over_prior, over_class) =
+        ("bits a person that the attack gains over the prior", "bits a person that the attack gains over the class");
     vec![
-        power("k-anonymity does not protect against background knowledge: the attack beats the prior", prior),
-        power("the same: it beats the shares of the class", class),
-        power_of_beta(&beta),
-        safe("a beta-primacy release is not beaten: the attack tells no more than the shares of the class", class),
-        safe("(stronger than the paper says) it tells no more than the prior", prior)
-            .because("what a class tells is true and therefore news, see above"),
+        gains(
+            "k-anonymity does not protect against background knowledge: the attack beats the prior",
+            &k_only,
+            over_prior,
+            prior,
+            MoreThan(0.0),
+        ),
+        gains("the same: it beats the shares of the class", &k_only, over_class, class, MoreThan(0.0)),
+        gains(
+            "beta-likeness alone does not protect against background knowledge",
+            &beta(false),
+            over_class,
+            class,
+            MoreThan(0.0),
+        ),
+        gains(
+            "beta-primacy protects: the attack tells no more than the shares of the class",
+            &beta(true),
+            over_class,
+            class,
+            AtMost(0.01),
+        ),
+        gains(
+            "(stronger than the paper says) it tells no more than the prior",
+            &beta(true),
+            over_prior,
+            prior,
+            AtMost(0.01),
+        ),
     ]
 }
 
-/// Whether beta-likeness without a limit on beliefs is beaten.
-fn power_of_beta(rows: &[&&Row]) -> Claim {
-    let alone: Vec<&&&Row> = rows.iter().filter(|row| row.asked.t.is_none() && row.classes >= FEWEST).collect();
-    let gains: Vec<f64> = alone.iter().map(|row| row.class.log_score.mean).collect();
-    claim("beta-likeness alone does not protect against background knowledge", "-").judged(
-        "without t every beta-primacy release of Adult is beaten, over the class",
-        format!("{:.3} to {:.3}", least(&gains), most(&gains)),
-        !alone.is_empty() && alone.iter().all(|row| row.class.beats),
-    )
+/// The gain of the logarithm of the true value's probability.
+fn bits(gain: &Gain) -> Estimate {
+    let score = gain.log_score;
+    Estimate { value: score.mean, low: score.low, high: score.high }
 }

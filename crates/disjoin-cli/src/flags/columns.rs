@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use disjoin::knowledge::background::{Estimator, Knowledge};
 use disjoin::protect::tabular;
+use disjoin::read::values::{DateOrder, Decimal};
 use disjoin::recipe::{table, written};
 use disjoin::release::generalized::Associations;
 use disjoin::release::privacy_models::Distance;
@@ -30,6 +31,24 @@ pub(crate) struct Columns {
     /// Columns of numbers
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "quasi")]
     numeric: Vec<String>,
+    /// Columns of dates: generalised by month, quarter, year and decade
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "quasi")]
+    dates: Vec<String>,
+    /// The order of day and month, where the dates of a column do not show it
+    #[arg(long, value_name = "ORDER", requires = "quasi", value_parser = choice::<DateOrder>())]
+    date_order: Option<DateOrder>,
+    /// What stands before decimals, where the numbers of a column do not show it
+    #[arg(long, value_name = "MARK", requires = "quasi", value_parser = choice::<Decimal>())]
+    decimal: Option<Decimal>,
+    /// Columns of codes, as postcodes: generalised by what they begin with
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "quasi", alias = "prefix")]
+    prefixes: Vec<String>,
+    /// Quasi-identifiers whose cells are names, also if they look like numbers or dates
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "quasi")]
+    words: Vec<String>,
+    /// Sensitive and insensitive columns that may be published as they are, though they are near-unique or free text
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "quasi")]
+    publish_as_is: Vec<String>,
     /// A text that means that there is no value, besides empty cells; may be repeated
     #[arg(long, value_name = "TEXT", requires = "quasi")]
     missing: Vec<String>,
@@ -141,6 +160,13 @@ impl Columns {
             insensitive: self.insensitive.clone(),
             set: self.set.clone(),
             numeric: self.numeric.clone(),
+            dates: self.dates.clone(),
+            date_order: self.date_order,
+            decimal: self.decimal,
+            prefixes: self.prefixes.clone(),
+            words: self.words.clone(),
+            publish_as_is: self.publish_as_is.clone(),
+            undecided: Vec::new(),
             missing: self.missing.clone(),
             hierarchies: self.hierarchy.iter().map(|text| of_column(text)).collect::<Result<_>>()?,
             groups_by: self.groups_by,

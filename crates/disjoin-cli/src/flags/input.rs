@@ -1,13 +1,15 @@
 //! How data are read, where their name and content do not say it.
 
+use std::path::PathBuf;
+
 use disjoin::Result;
-use disjoin::data::Dataset;
+use disjoin::data::{Dataset, Visits};
 use disjoin::location::shown;
-use disjoin::read::{Format, Intake, Options, Sources, read_sets};
+use disjoin::read::{Encoding, Format, Intake, Join, Options, Sources, read_sets};
 use disjoin::recipe::written;
 
 use crate::choices::choice;
-use crate::talk::{Talk, count, number};
+use crate::talk::{Talk, count};
 
 /// What is read besides files.
 #[cfg(feature = "databases")]
@@ -28,7 +30,7 @@ pub(crate) struct Input {
     /// The column (or JSON field) that holds each person's list of terms
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
-    /// The column of the record's id, in the format long
+    /// The column of the record's id, in the format long; with --column, the same as --person
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
     /// The column of terms, in the format long
@@ -37,8 +39,35 @@ pub(crate) struct Input {
     /// What stands between the terms inside a list column
     #[arg(long, value_name = "CHAR", value_parser = separator)]
     list_separator: Option<u8>,
+    /// How the text is encoded, where it is not UTF-8: utf-16, latin1, windows-1250 ... [default: found out, and told]
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    encoding: Option<Encoding>,
+    /// The sheet of a workbook (xlsx, ods) that has several
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+    /// Columns that become one set-valued column, * standing for anything: 'DX*', or 'diagnoses=DX*' to name it
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    set_columns: Vec<String>,
+    /// The set columns hold zeros and ones, and their names are the terms
+    #[arg(long, requires = "set_columns")]
+    indicators: bool,
+    /// A second table, joined by a key: where it has several rows a key, they become a list
+    #[arg(long, value_name = "FILE", requires = "on")]
+    join: Option<PathBuf>,
+    /// The column that both tables have, or FIRST=OTHER if it has two names
+    #[arg(long, value_name = "KEY", requires = "join")]
+    on: Option<String>,
     #[arg(long, value_name = "N", help = format!("Refuse records with more terms: most often the separator is wrong [default: {}]", Options::default().max_record_terms))]
     max_record_terms: Option<usize>,
+    /// The column (or JSON field) that names people, who may have several rows: k and all else then count people
+    #[arg(long, value_name = "COLUMN")]
+    person: Option<String>,
+    /// Several rows of a person stay apart, and clusters and classes are counted by people [default: they become one record]
+    #[arg(long, conflicts_with = "first_visit")]
+    keep_visits: bool,
+    /// Of several rows of a person the first is used
+    #[arg(long)]
+    first_visit: bool,
 }
 
 impl Input {
@@ -50,7 +79,23 @@ impl Input {
             id_column: self.id_column.clone(),
             item_column: self.item_column.clone(),
             list_separator: self.list_separator,
+            encoding: self.encoding,
+            sheet: self.sheet.clone(),
+            set_columns: self.set_columns.clone(),
+            indicators: self.indicators,
+            join: self.join.clone().zip(self.on.clone()).map(|(file, on)| Join { file, on }),
             max_record_terms: self.max_record_terms.unwrap_or(Options::default().max_record_terms),
+            person: self.person.clone(),
+            visits: self.visits().unwrap_or_default(),
+        }
+    }
+
+    /// What becomes of several rows of one person, if it was said.
+    fn visits(&self) -> Option<Visits> {
+        match (self.keep_visits, self.first_visit) {
+            (true, _) => Some(Visits::Apart),
+            (_, true) => Some(Visits::First),
+            _ => None,
         }
     }
 
@@ -65,7 +110,17 @@ impl Input {
             id_column: self.id_column.clone(),
             item_column: self.item_column.clone(),
             list_separator: character(self.list_separator),
+            encoding: self.encoding.map(|encoding| encoding.to_string()),
+            sheet: self.sheet.clone(),
+            set_columns: (!self.set_columns.is_empty()).then(|| self.set_columns.clone()),
+            indicators: self.indicators.then_some(true),
+            join: self
+                .join
+                .as_ref()
+                .map(|file| written::Join { file: Some(file.to_string_lossy().into_owned()), on: self.on.clone() }),
             max_record_terms: self.max_record_terms,
+            person: self.person.clone(),
+            visits: self.visits(),
         }
     }
 
@@ -75,31 +130,12 @@ impl Input {
         let (data, intake) = read_sets(file, &self.options(), SOURCES, talk)?;
         let (records, terms) = (count(intake.records, "record", "records"), data.n_terms() as u64);
         talk.note(&format!("{records} with {}, read as {}", count(terms, "term", "terms"), intake.format));
-        warn_of([intake.empty_records, intake.empty_terms, intake.duplicate_terms], talk);
         Ok((data, intake))
     }
 }
 
-/// Says what a reader left out, by what a result tells of its input.
-pub(crate) fn warn_of_input(input: &serde_json::Value, talk: &Talk) {
-    let counts = ["empty_records", "empty_terms", "duplicate_terms"];
-    warn_of(counts.map(|key| input[key].as_u64().unwrap_or_default()), talk);
-}
-
-/// What a reader left out: records, fields and repetitions.
-fn warn_of([records, fields, repetitions]: [u64; 3], talk: &Talk) {
-    let all = [
-        (records, "record without a term was left out", "records without a term were left out"),
-        (fields, "field without text was left out", "fields without text were left out"),
-        (
-            repetitions,
-            "repetition of a term within its record was collapsed",
-            "repetitions of a term within its record were collapsed",
-        ),
-    ];
-    for (n, one, many) in all.into_iter().filter(|(n, ..)| *n > 0) {
-        talk.warn(&format!("{} {}", number(n), if n == 1 { one } else { many }));
-    }
+fn encoding(text: &str) -> std::result::Result<Encoding, String> {
+    text.parse().map_err(|_| String::from("expected the name of an encoding, as utf-8, utf-16, latin1 or windows-1250"))
 }
 
 fn separator(text: &str) -> std::result::Result<u8, String> {

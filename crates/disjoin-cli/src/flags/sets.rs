@@ -11,13 +11,15 @@ use crate::choices::choice;
 #[command(next_help_heading = "Sets")]
 pub(crate) struct Sets {
     /// The promise: published holds against an adversary who does not know the algorithm, algorithm-aware also against one who
-    /// does [default: the strongest]
+    /// does, program-aware also against one who runs the program, with --grouping guarded [default: the strongest that the
+    /// grouping keeps]
     #[arg(long, value_name = "PROMISE", value_parser = choice::<Promised>(), conflicts_with = "paper_literal")]
     promise: Option<Promised>,
-    /// How records are grouped: layered publishes terms that many share together, paper groups by the most frequent terms
+    /// How records are grouped: layered publishes terms that many share together, paper groups by the most frequent terms,
+    /// guarded by supports alone, so that an adversary who runs the program learns no more
     #[arg(long, value_name = "WAY", value_parser = choice::<Grouping>())]
     grouping: Option<Grouping>,
-    /// Clusters stay below this size [default: 2 K; 30 with --grouping paper]
+    /// Clusters stay below this size [default: 2 K; 30 with --grouping paper; 3 K with --grouping guarded]
     #[arg(long, value_name = "N")]
     max_cluster: Option<u32>,
     /// Do not let clusters share chunks

@@ -128,7 +128,19 @@ fn the_json_has_everything_but_people() {
         serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {stdout}"))
     };
     let alone = report(&[]);
-    let all = ["attacks", "certain", "clusters", "holds", "identity", "k", "limits", "m", "records", "worst"];
+    let all = [
+        "attacks",
+        "certain",
+        "clusters",
+        "clusters_with_shared_terms",
+        "holds",
+        "identity",
+        "k",
+        "limits",
+        "m",
+        "records",
+        "worst",
+    ];
     assert_eq!(keys(&alone), all.into());
     assert_eq!((&alone["holds"], &alone["records"]), (&false.into(), &6.into()));
     let limit = &alone["limits"][0];

@@ -7,7 +7,7 @@ use crate::book::{GENERATED, TEN, disjoin, fields, variants};
 use crate::sources::root;
 
 /// What each file of a package is. A file that is not here fails the test.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 20] = [
     ("release/claim.json", "what is promised, against whom, with which parameters"),
     ("release/data.jsonl", "the data, if they are sets; or `data.parquet`"),
     ("release/data.csv", "the data, if they are a table in equivalence classes"),
@@ -27,6 +27,14 @@ const FILES: [(&str, &str); 18] = [
         "custody/class_of.csv",
         "which row of a table went to which class, or to which group of a split table; empty if it was suppressed",
     ),
+    (
+        "custody/people.csv",
+        "whose row each was, by number, and which record it became, if a column names people (`--person`)",
+    ),
+    (
+        "custody/part_of.csv",
+        "which part of its class each row of a table is in, if rows of a person stay apart (`--keep-visits`)",
+    ),
     ("custody/line_of.csv", "which line of transactions.jsonl shows which record"),
     ("custody/mapping.csv", "what each class of a table shows in each column"),
     ("custody/report.html", "everything about the run; written by `run`"),
@@ -36,6 +44,8 @@ const FILES: [(&str, &str); 18] = [
 
 const SIX: &str =
     "age,sex,disease,drugs\n31,f,flu,a;b\n34,f,gout,a;b\n38,m,flu,a\n52,m,asthma,a;c\n55,f,gout,b;c\n59,m,flu,a;c\n";
+
+const VISITS: &str = "patient,age,disease\n1,31,flu\n2,34,gout\n3,52,asthma\n4,55,flu\n1,32,gout\n2,35,flu\n";
 
 const SPLIT: &str = "age,sex,disease,income\n31,f,flu,low\n34,f,gout,high\n38,m,flu,low\n52,m,asthma,high\n55,f,gout,low\n59,m,flu,high\n";
 
@@ -77,6 +87,11 @@ impl Examples {
         let protect =
             ["protect", "split.csv", "-k", "2", "--l-diversity", "2", "--method", "break-merge", "-o", "split"];
         disjoin(folder.path(), &[&protect[..], &roles, &["--quiet"]].concat());
+
+        fs::write(folder.path().join("visits.csv"), VISITS).unwrap();
+        let roles = ["--quasi", "age", "--sensitive", "disease", "--numeric", "age"];
+        let protect = ["protect", "visits.csv", "-k", "2", "--person", "patient", "--keep-visits", "-o", "visits"];
+        disjoin(folder.path(), &[&protect[..], &roles, &["--quiet"]].concat());
         Examples { folder }
     }
 }
@@ -114,7 +129,7 @@ fn files(out: &mut String, examples: &Examples) {
     let mut written = Vec::new();
     let parts = |package| [(package, "release"), (package, "custody")];
     for (package, part) in
-        ["out", "table", "split", "recoded"].into_iter().flat_map(parts).chain([("noisy", "release")])
+        ["out", "table", "split", "recoded", "visits"].into_iter().flat_map(parts).chain([("noisy", "release")])
     {
         for entry in fs::read_dir(examples.folder.path().join(package).join(part)).unwrap() {
             let name = entry.unwrap().file_name().to_string_lossy().into_owned();
@@ -174,6 +189,8 @@ fn custody_of_sets(out: &mut String, examples: &Examples) {
          known place) and `input`. Of disassociated data\nalso `parameters` and `promise`, as in the claim, and `stats`.\n",
     );
     write!(out, "\n`input`:\n\n{}", fields("read/mod.rs", "Intake")).unwrap();
+    write!(out, "\n`reading`:\n\n{}", fields("read/reading.rs", "Reading")).unwrap();
+    write!(out, "\n`joined`:\n\n{}", fields("read/reading.rs", "Joined")).unwrap();
     write!(out, "\n`stats`:\n\n{}", fields("protect/disassociation/mod.rs", "Stats")).unwrap();
     let map: String =
         examples.read("out", "custody/leaf_of.csv").lines().take(4).map(|line| format!("{line}\n")).collect();
@@ -234,6 +251,21 @@ fn custody_of_tables(out: &mut String, examples: &Examples) {
         "\n## mapping.csv\n\nWhat each class shows of each quasi-identifier, and its number of rows. Split tables do not have \
          this file.\n\n```text\n{}```\n",
         examples.read("table", "custody/mapping.csv")
+    )
+    .unwrap();
+    write!(
+        out,
+        "\n## people.csv\n\nIf a column names people: one line a row of the input, with the number of its person and of its \
+         record. `record` is empty for a row\nthat is not used. Here the patients 1 and 2 have two rows each, which stay \
+         apart.\n\n```text\n{}```\n",
+        examples.read("visits", "custody/people.csv")
+    )
+    .unwrap();
+    write!(
+        out,
+        "\n## part_of.csv\n\nOf a table whose rows of a person stay apart: the part of its class that each row is in. In a part \
+         nobody has two rows.\n\n```text\n{}```\n",
+        examples.read("visits", "custody/part_of.csv")
     )
     .unwrap();
     out.push_str(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod attack;
+mod audit;
 mod bad_input;
 mod book;
 mod break_merge;
@@ -18,9 +19,11 @@ mod hostile;
 mod killed;
 mod matrix;
 mod measure;
+mod messy;
 mod modes;
 mod noise;
 mod package;
+mod person;
 mod recoding;
 mod repair;
 mod run;
@@ -32,6 +35,8 @@ mod semantic;
 mod server;
 #[path = "../../../disjoin/tests/it/sources.rs"]
 mod sources;
+#[cfg(unix)]
+mod steward;
 mod sweep;
 mod table;
 mod tidy;

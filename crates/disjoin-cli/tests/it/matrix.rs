@@ -25,7 +25,7 @@ fn arguments(verb: &str, form: &Form) -> Vec<String> {
 }
 
 /// What is expected of each cell: `ok` (exit code 0 or 1), or a part of the hint of a refusal.
-const EXPECTED: [(&str, [&str; 6]); 13] = [
+const EXPECTED: [(&str, [&str; 6]); 14] = [
     // disassociated, classes, mixed, split, recoded, noisy
     ("run", ["ok", "ok", "ok", "ok", "ok", "ok"]),
     ("sweep", ["ok", "ok", "ok", "ok", "ok", "choose epsilon beforehand"]),
@@ -70,6 +70,8 @@ const EXPECTED: [(&str, [&str; 6]); 13] = [
         ],
     ),
     ("inspect", ["ok", "ok", "ok", "ok", "ok", "ok"]),
+    // What anybody can read of a release, and originals where that is no table and no list of records.
+    ("audit", ["ok", "ok", "ok", "ok", "ok", "ok"]),
 ];
 
 #[test]
@@ -95,6 +97,15 @@ fn every_form_works_in_every_verb_or_is_refused_with_a_hint() {
                 "inspect" => {
                     let quasi: &[&str] = if form.original[1] == "people.csv" { &["--quasi", "age,sex"] } else { &[] };
                     arguments = ["inspect", form.original[1]].iter().chain(quasi).map(|a| (*a).to_owned()).collect();
+                }
+                "audit" => {
+                    let (file, flags): (&str, &[&str]) = match form.name {
+                        "classes" => ("classes/release/data.csv", &["--quasi", "age,sex", "--sensitive", "ill"]),
+                        "mixed" => ("mixed/release/data.csv", &["--quasi", "age,sex", "--sensitive", "ill"]),
+                        "split" => ("split/release/quasi.csv", &["--quasi", "age,sex"]),
+                        _ => (form.original[1], &["-m", "2"]),
+                    };
+                    arguments = ["audit", file].iter().chain(flags).map(|a| (*a).to_owned()).collect();
                 }
                 _ => {}
             }

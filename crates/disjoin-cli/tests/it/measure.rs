@@ -61,8 +61,20 @@ fn the_table_has_every_measure() {
 fn the_json_has_every_measure() {
     let bench = packaged();
     let report = json(&bench, &["--quiet", "--seed", "7", "--queries", "60", "-n", "10"]);
-    let all =
-        ["holds", "k", "limits", "m", "queries", "records", "relative_error", "seed", "terms", "terms_lost", "top_k"];
+    let all = [
+        "holds",
+        "k",
+        "limits",
+        "links",
+        "m",
+        "queries",
+        "records",
+        "relative_error",
+        "seed",
+        "terms",
+        "terms_lost",
+        "top_k",
+    ];
     assert_eq!(keys(&report), all.into());
     for (key, value) in [("records", 400), ("terms", 121), ("k", 3), ("m", 2), ("seed", 7)] {
         assert_eq!(report[key], value, "{key}");

@@ -67,7 +67,7 @@ fn privbasis_goes_all_the_way() {
         // Its words are not read where they are those of version 1.
         fs::write(
             bench.at("out/release/claim.json"),
-            claim.replacen(from, to, 1).replace("\"version\": 2", "\"version\": 1"),
+            claim.replacen(from, to, 1).replace("\"version\": 3", "\"version\": 1"),
         )
         .unwrap();
         let refuted = bench.run(&["verify", "out"]);

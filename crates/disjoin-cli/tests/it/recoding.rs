@@ -66,7 +66,7 @@ fn suppression_goes_all_the_way() {
     assert!(bench.bad(&["verify", "all"]).contains("not whole"));
     let claim = bench.at("all/release/claim.json");
     let text =
-        fs::read_to_string(&claim).unwrap().replace("\"k\": 2", "\"k\": 9").replace("\"version\": 2", "\"version\": 1");
+        fs::read_to_string(&claim).unwrap().replace("\"k\": 2", "\"k\": 9").replace("\"version\": 3", "\"version\": 1");
     fs::write(&path, good).unwrap();
     fs::write(claim, text).unwrap();
     let refuted = bench.run(&["verify", "all"]);

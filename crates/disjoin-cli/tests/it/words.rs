@@ -128,12 +128,16 @@ fn holds(text: &str, phrase: &str) -> bool {
 /// Everything that users read.
 fn read() -> Vec<Read> {
     let bench = Bench::new();
+    bench.file("x", "1 2\n2 3\n");
+    bench.file("people.csv", "name,age,sex,disease,x7\na,30,f,flu,1\nb,40,m,gout,2\n");
     let mut all = Vec::new();
     helps(&bench, &[], &mut all);
     for (place, args) in [
         ("protect --help all", &["protect", "--help", "all"][..]),
         ("recipe schema", &["recipe", "schema"][..]),
-        ("recipe new", &["recipe", "new", "x", "-o", "-", "--yes"][..]),
+        ("recipe new", &["recipe", "new", "x", "-o", "-"][..]),
+        ("recipe new", &["recipe", "new", "people.csv", "-o", "-", "--accept-suggestions"][..]),
+        ("inspect", &["inspect", "people.csv"][..]),
     ] {
         all.push(Read { place: format!("disjoin {place}"), text: bench.good(args).0 });
     }

@@ -229,6 +229,7 @@ fn terms_of(release: &Disassociated) -> HashSet<TermId> {
                 terms.extend(simple.record_chunks.iter().flat_map(|chunk| &chunk.terms));
             }
             Node::Joint(joint) => {
+                terms.extend(&joint.term_chunk);
                 terms.extend(joint.shared_chunks.iter().flat_map(|chunk| &chunk.terms));
                 nodes.extend(&joint.members);
             }

@@ -114,6 +114,7 @@ pub fn co_occurrence(release: &Disassociated) -> impl Fn(TermId, TermId) -> f64 
             }
             Node::Joint(joint) => {
                 joint.shared_chunks.iter().for_each(&mut count);
+                alone.extend(&joint.term_chunk);
                 stack.extend(&joint.members);
             }
         }

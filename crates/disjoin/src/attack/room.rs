@@ -54,7 +54,9 @@ impl Room {
         match node {
             Node::Simple(simple) => self.simple(simple, shared),
             Node::Joint(joint) => {
-                let here = self.chunks(&joint.shared_chunks);
+                let listed = joint.term_chunk.len() as u64;
+                self.written += 4 * listed;
+                let here = self.chunks(&joint.shared_chunks).saturating_add(listed);
                 joint.members.iter().for_each(|member| self.node(member, shared.saturating_add(here)));
             }
         }

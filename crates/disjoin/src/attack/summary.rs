@@ -13,7 +13,7 @@ use super::reassociate::{Matching, Reassociate, co_occurrence};
 use super::{Attack, Closure, Cover, Coverage, Finding, Findings, Says, View, Worlds};
 use crate::data::TermId;
 use crate::reconstruct::Model;
-use crate::release::Disassociated;
+use crate::release::{Disassociated, Node};
 
 /// An attack by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,6 +75,8 @@ pub struct Summary {
     pub records: u64,
     /// Simple clusters.
     pub clusters: u64,
+    /// Simple clusters with terms in shared chunks. No attack decides sets with such terms.
+    pub clusters_with_shared_terms: u64,
     /// How many different statements are certain.
     pub certain: u64,
     /// What each attack found.
@@ -148,10 +150,22 @@ impl Summary {
             m: header.m,
             records: header.records,
             clusters: release.roots.iter().map(|root| root.leaves().len() as u64).sum(),
+            clusters_with_shared_terms: release.roots.iter().map(|root| with_shared_terms(root, false)).sum(),
             certain,
             attacks: found.iter().map(of_attack).collect(),
             identity,
             worst,
+        }
+    }
+}
+
+/// The simple clusters under a chunk that they share.
+fn with_shared_terms(node: &Node, is_below: bool) -> u64 {
+    match node {
+        Node::Simple(_) => u64::from(is_below),
+        Node::Joint(joint) => {
+            let is_below = is_below || !joint.shared_chunks.is_empty();
+            joint.members.iter().map(|member| with_shared_terms(member, is_below)).sum()
         }
     }
 }

@@ -79,6 +79,8 @@ impl Counted {
         let tuples = tally.tuples(&quasi);
         let n_groups = tally.sizes.len();
         let values = tally.values.into_iter().map(|counts| Values::new(n_groups, counts)).collect();
+        // Rows are counted, not kept, those of other columns included.
+        table.columns.iter_mut().for_each(|column| column.codes.clear());
         (Counted::new(Table::new(0, table.columns, None), tuples, tally.sizes, values), tally.group_of)
     }
 

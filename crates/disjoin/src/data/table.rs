@@ -82,6 +82,22 @@ impl Table {
         self.n_rows
     }
 
+    /// Some of its rows, as a table with the same domains.
+    #[must_use]
+    pub fn select(&self, rows: &[u32]) -> Table {
+        let taken = |column: &Column| Column {
+            codes: rows.iter().map(|&row| column.codes[row as usize]).collect(),
+            name: column.name.clone(),
+            role: column.role,
+            domain: column.domain.clone(),
+        };
+        let sets = self
+            .sets
+            .as_ref()
+            .map(|sets| Sets { of_row: rows.iter().map(|&row| sets.of_row[row as usize]).collect(), ..sets.clone() });
+        Table::new(rows.len(), self.columns.iter().map(taken).collect(), sets)
+    }
+
     /// The columns of a role, in order.
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(move |column| column.role == role)

@@ -409,6 +409,27 @@ pub fn rows_at_risk(table: &Table, k: u32, observer: &dyn Observer) -> u64 {
     sharing_with_fewer(table, &table.quasi(), k, observer)
 }
 
+/// How many people of a table have a row whose quasi-identifiers fewer than k people share, themselves included.
+pub fn people_at_risk(table: &Table, of_row: &[u32], k: u32, observer: &dyn Observer) -> u64 {
+    observer.check();
+    let columns = table.quasi();
+    let key = |row: u32| columns.iter().map(move |column| column.codes[row as usize]);
+    let mut rows: Vec<u32> = (0..table.n_rows() as u32).collect();
+    rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+    let mut at_risk: Vec<u32> = Vec::new();
+    for group in rows.chunk_by(|&a, &b| key(a).eq(key(b))) {
+        let mut people: Vec<u32> = group.iter().map(|&row| of_row[row as usize]).collect();
+        people.sort_unstable();
+        people.dedup();
+        if people.len() < k as usize {
+            at_risk.extend(people);
+        }
+    }
+    at_risk.sort_unstable();
+    at_risk.dedup();
+    at_risk.len() as u64
+}
+
 fn sharing_with_fewer(table: &Table, columns: &[&Column], k: u32, observer: &dyn Observer) -> u64 {
     observer.check();
     let mut rows: Vec<u32> = (0..table.n_rows() as u32).collect();

@@ -70,6 +70,7 @@ fn for_each_leaf_and_chunk(release: &Disassociated, mut visit: impl FnMut(&[Term
                 simple.record_chunks.iter().for_each(|chunk| visit(&chunk.terms));
             }
             Node::Joint(joint) => {
+                visit(&joint.term_chunk);
                 joint.shared_chunks.iter().for_each(|chunk| visit(&chunk.terms));
                 stack.extend(&joint.members);
             }

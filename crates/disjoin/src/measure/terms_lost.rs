@@ -35,8 +35,8 @@ pub(super) fn count(
     let n_terms = original.n_terms();
     let (before, after) = (supports(&original.records, n_terms), supports(chunks, n_terms));
     let mut in_term_chunk = vec![false; n_terms];
-    for leaf in release.roots.iter().flat_map(Node::leaves) {
-        leaf.term_chunk.iter().for_each(|&term| in_term_chunk[term as usize] = true);
+    for (_, listed) in release.roots.iter().flat_map(Node::term_chunks) {
+        listed.iter().for_each(|&term| in_term_chunk[term as usize] = true);
     }
     let least = u64::from(release.header.k) + u64::from(more_than_k);
     let counted: Vec<usize> = (0..n_terms).filter(|&term| u64::from(before[term]) >= least).collect();

@@ -20,7 +20,7 @@ pub struct Whereabouts {
     pub in_shared_chunks: u64,
     /// The records that these chunks show.
     pub shared_support: u64,
-    /// Simple clusters in which it is in the term chunk: in one record at least, nobody knows how many.
+    /// Clusters in which it is in the term chunk: in one record at least, nobody knows how many.
     pub in_term_chunks: u64,
 }
 
@@ -53,6 +53,7 @@ pub fn whereabouts(release: &Disassociated, term: TermId) -> Whereabouts {
             found.shared_support += support(chunk, &[term]);
         }
         Part::Shared(_) => {}
+        Part::Listed(terms) => found.in_term_chunks += u64::from(has(terms, term)),
     });
     found
 }
@@ -72,6 +73,7 @@ pub fn link(release: &Disassociated, a: TermId, b: TermId) -> Link {
         Part::Shared(chunk) => {
             together(chunk, &mut found);
         }
+        Part::Listed(_) => {}
         Part::Leaf(simple) => {
             let is_joined = simple.record_chunks.iter().any(|chunk| together(chunk, &mut found));
             let in_chunks = |term| simple.record_chunks.iter().any(|chunk| has(&chunk.terms, term));
@@ -89,6 +91,8 @@ pub fn link(release: &Disassociated, a: TermId, b: TermId) -> Link {
 enum Part<'r> {
     Leaf(&'r Simple),
     Shared(&'r Chunk),
+    /// The term chunk of a joint cluster.
+    Listed(&'r [TermId]),
 }
 
 fn visit<'r>(release: &'r Disassociated, see: &mut impl FnMut(Part<'r>)) {
@@ -98,6 +102,7 @@ fn visit<'r>(release: &'r Disassociated, see: &mut impl FnMut(Part<'r>)) {
             Node::Simple(simple) => see(Part::Leaf(simple)),
             Node::Joint(joint) => {
                 joint.shared_chunks.iter().for_each(|chunk| see(Part::Shared(chunk)));
+                see(Part::Listed(&joint.term_chunk));
                 stack.extend(&joint.members);
             }
         }
@@ -134,6 +139,7 @@ mod tests {
             Node::Simple(Simple { size: 6, record_chunks: chunks, term_chunk: term_chunk.to_vec() })
         };
         let joint = Joint {
+            term_chunk: Vec::new(),
             size: 12,
             members: vec![
                 leaf(vec![chunk(&[(&[0], 1), (&[0, 1], 3)]), chunk(&[(&[2], 4)])], &[3]),

@@ -10,16 +10,21 @@
 
 use rayon::prelude::*;
 
-use super::disassociation::{Params, disassociate};
+use super::disassociation::{Grouping, Params, disassociate};
 use crate::data::table::Sets;
 use crate::data::{Dataset, Dictionary, Partition, Transactions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::release::class_sets::ClassSets;
 use crate::release::{Disassociated, Header, Node};
 
 /// Disassociates the sets of each class for itself. Classes are numbered as in `partition`.
 pub fn disassociate_within(sets: &Sets, partition: &Partition, params: &Params) -> Result<ClassSets> {
     params.check()?;
+    if params.grouping == Grouping::Guarded {
+        let problem =
+            "guarded is not for sets in tables: which rows are a class follows from what they hold, and is not covered";
+        return Err(Error::recipe("protect.grouping", problem, "layered"));
+    }
     let (dictionary, _) = sets.dictionary.sorted();
     let classes: Vec<Vec<Node>> = (0..partition.len())
         .into_par_iter()

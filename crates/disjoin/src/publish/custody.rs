@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::package::Watched;
+use super::people::read_parts;
 use crate::data::Partition;
 use crate::error::{Error, Place, Result};
 use crate::read::rows::Declared;
@@ -91,6 +92,8 @@ pub struct Kept {
     pub criteria: Vec<Criterion>,
     /// If values were recoded by levels of their hierarchies: the level of each quasi-identifier.
     pub levels: Option<Vec<u32>>,
+    /// Of a table whose rows of a person stay apart: the part of its class that each row is in.
+    pub parts: Option<Vec<Option<u32>>>,
     /// custody.json as it is written.
     pub written: Map<String, Value>,
 }
@@ -151,8 +154,9 @@ impl Kept {
             let (name, heading) = map_of(form).unwrap_or_default();
             return Err(bad_line(&folder.join(name), at as u64 + 2, heading));
         }
+        let parts = if form == Form::Classes { read_parts(folder)? } else { None };
         let Head { input, declared, parameters, levels, .. } = head;
-        Ok(Kept { input_sha256: input.sha256, map, declared, criteria: parameters.criteria, levels, written })
+        Ok(Kept { input_sha256: input.sha256, map, declared, criteria: parameters.criteria, levels, parts, written })
     }
 
     /// The map where everything went somewhere.
@@ -216,7 +220,7 @@ where
     Some((name, move |file: &mut Watched<'_>| write_map(heading, places, file)))
 }
 
-fn write_map(
+pub(super) fn write_map(
     heading: &str,
     places: impl Iterator<Item = io::Result<Option<u32>>>,
     out: &mut impl Write,
@@ -255,7 +259,7 @@ fn bad_line(path: &Path, line: u64, heading: &str) -> Error {
     Error::input(place, format!("expected the lines of \"{heading}\", in order"))
 }
 
-fn parse_map(text: &[u8], path: &Path, heading: &str) -> Result<Vec<Option<u32>>> {
+pub(super) fn parse_map(text: &[u8], path: &Path, heading: &str) -> Result<Vec<Option<u32>>> {
     let bad = |line| bad_line(path, line, heading);
     let mut lines = std::str::from_utf8(text).map_err(|_| bad(1))?.lines();
     if lines.next() != Some(heading) {

@@ -12,6 +12,7 @@ mod lock;
 mod manifest;
 mod ours;
 mod package;
+mod people;
 mod results;
 mod staging;
 

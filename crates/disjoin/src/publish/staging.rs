@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::access::{self, Readers};
 use super::lock::Lock;
 use super::manifest::{Hashed, LIST, Manifest};
-use super::ours;
+use super::{ours, people};
 use crate::error::{Error, Result};
 use crate::release::{class_sets, noisy, recoded, split};
 
@@ -28,11 +28,13 @@ const RELEASE_FILES: [&str; 9] = [
     noisy::UNIVERSE,
     "report.html",
 ];
-const CUSTODY_FILES: [&str; 9] = [
+const CUSTODY_FILES: [&str; 11] = [
     "custody.json",
     "leaf_of.csv",
     "class_of.csv",
     "line_of.csv",
+    people::PEOPLE,
+    people::PARTS,
     "mapping.csv",
     "original.csv",
     "report.html",

@@ -1,7 +1,6 @@
 //! Basket text: one record a line, terms between separators; FIMI files and files of named items.
 //!
-//! The separator is, of tab, semicolon and comma, the one that stands in most lines of the first 64 KiB outside quotes
-//! (ties in that order), and only if none occurs anywhere the space, where a run of spaces separates once.
+//! What separates is found out by `readings.rs`, which refuses what can be read in two ways; a run of spaces separates once.
 //! Quoted terms follow CSV but end in their line. Every line is data: there is no header and no comment.
 //!
 //! Blocks of whole lines are read in parallel, each with a dictionary of its own; the dictionaries are then merged in
@@ -9,38 +8,58 @@
 
 use std::io::{self, Write};
 
-use memchr::{memchr, memchr3};
+use memchr::memchr;
 use rayon::prelude::*;
 
 use super::Options;
 use super::builder::{Counts, check_count, too_long};
-use super::text::{bad_quote, detect_separator, field, head, line_of, lines_with, write_fields};
+use super::readings::{check_shape, of_baskets};
+use super::text::{bad_quote, field, is_trimmed, line_of, write_fields};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
-use crate::error::{Error, Place, Result};
+use crate::error::Result;
 use crate::observer::Observer;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Small enough for two threads to share a file of some megabytes evenly, large enough for a merge to cost nothing.
 const BLOCK: usize = 512 << 10;
 
-/// Separators in the order in which ties are decided.
-const CANDIDATES: [u8; 3] = [b'\t', b';', b','];
-
-/// Reads basket text.
-pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
+/// Reads basket text; also says what separates its terms.
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Counts, u8)> {
     let separator = match options.separator {
         Some(separator) => separator,
-        None => find_separator(name, text)?,
+        None => of_baskets(name, text, options.format.is_some())?,
     };
-    read_blocks(name, text, separator, options.max_record_terms, BLOCK, observer)
+    let (dataset, counts) = read_blocks(name, text, separator, options.max_record_terms, BLOCK, observer)?;
+    if options.separator.is_none() {
+        check_shape(name, separator, dataset.records.len(), dataset.records.n_incidences(), dataset.n_terms())?;
+    }
+    Ok((dataset, counts, separator))
 }
 
 /// Writes basket text: spaces between terms if no term holds a blank, else commas.
 pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     let has_blanks = dataset.dictionary.iter().any(|term| term.contains([' ', '\t']));
     let separator = if has_blanks { b',' } else { b' ' };
+    let mut line = Vec::new();
     for (position, record) in dataset.records.iter().enumerate() {
-        write_fields(record.iter().map(|&term| dataset.dictionary.text(term)), separator, out)?;
+        for (place, &term) in record.iter().enumerate() {
+            line.clear();
+            let text = dataset.dictionary.text(term);
+            write_fields(std::iter::once(text), separator, &mut line)?;
+            // Quotes say that the blanks belong to the term: otherwise they might separate.
+            if text.contains([' ', '\t']) && !line.starts_with(b"\"") {
+                line = [b"\"", &line[..], b"\""].concat();
+            }
+            if place > 0 {
+                out.write_all(&[separator])?;
+            }
+            out.write_all(&line)?;
+        }
         // A reader must find the comma early, also if the first records have one term each.
         if has_blanks && position == 0 && record.len() == 1 {
             out.write_all(&[separator])?;
@@ -48,27 +67,6 @@ pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-fn find_separator(name: &str, text: &str) -> Result<u8> {
-    let head = head(text);
-    if let Some(separator) = detect_separator(head, CANDIDATES, false) {
-        return Ok(separator);
-    }
-    // The rest decides nothing, but if it contradicts, the file can be read in two ways.
-    let rest = &text[head.len()..];
-    if memchr3(CANDIDATES[0], CANDIDATES[1], CANDIDATES[2], rest.as_bytes()).is_some() {
-        let mut offset = head.len();
-        for line in rest.split_inclusive('\n') {
-            if lines_with(line, CANDIDATES, false).iter().any(|&count| count > 0) {
-                let problem = "holds a tab, semicolon or comma, though the lines before have only spaces";
-                return Err(Error::input(Place::line(name, line_of(text.as_bytes(), offset)), problem)
-                    .with_hint("say what separates the terms with --separator"));
-            }
-            offset += line.len();
-        }
-    }
-    Ok(b' ')
 }
 
 /// The records of one block, coded with a dictionary of its own; `ends` has one entry for each non-empty record.
@@ -159,6 +157,7 @@ fn parse(text: &str, separator: u8, limit: usize) -> std::result::Result<Block, 
                 _ => {
                     let (term, stop) =
                         field(text, at, separator, false).map_err(|problem| Fault { line, quote: Some(problem) })?;
+                    block.counts.trimmed_cells += u64::from(is_trimmed(&bytes[at..stop], separator));
                     if !term.is_empty() {
                         block.terms.push(block.dictionary.intern(&term));
                     } else if separator != b' ' {
@@ -219,16 +218,14 @@ fn merge(blocks: Vec<Block>, observer: &dyn Observer) -> (Dataset, Counts) {
     for (part, part_counts) in parts {
         observer.check();
         records.append(&part);
-        counts.empty_records += part_counts.empty_records;
-        counts.empty_terms += part_counts.empty_terms;
-        counts.duplicate_terms += part_counts.duplicate_terms;
+        counts.add(part_counts);
     }
     (Dataset { dictionary, records }, counts)
 }
 
 fn rename_block(block: &Block, rename: &[TermId]) -> (Transactions, Counts) {
     let mut records = Transactions::default();
-    let mut counts = block.counts;
+    let mut counts = block.counts.clone();
     let mut record = Vec::new();
     let mut start = 0;
     for &end in &block.ends {
@@ -245,6 +242,7 @@ mod tests {
     use super::super::testing::{check, check_fault, read_as, round_trip, texts};
     use super::super::{Format, read_bytes};
     use super::*;
+    use crate::error::Error;
     use rand::{RngExt, SeedableRng};
 
     #[test]

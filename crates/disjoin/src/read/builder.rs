@@ -3,16 +3,34 @@
 //! Decides what every format does alike: an empty field is no term, a record without terms is left out, repetitions
 //! collapse, and a record beyond the limit is an error. Each of these is counted or reported with its line.
 
-use crate::data::{Dataset, TermId};
+use super::people::Persons;
+use crate::data::{Dataset, Evidence, TermId};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 
 /// What a reader left out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) empty_records: u64,
     pub(super) empty_terms: u64,
     pub(super) duplicate_terms: u64,
+    pub(super) blank_lines: u64,
+    pub(super) trimmed_cells: u64,
+    /// The person of each record, if a column names people.
+    pub(super) people: Option<Vec<u32>>,
+    /// Signs of several rows a person.
+    pub(super) several: Vec<Evidence>,
+}
+
+impl Counts {
+    /// Adds what another part of the same file left out.
+    pub(super) fn add(&mut self, other: Counts) {
+        self.empty_records += other.empty_records;
+        self.empty_terms += other.empty_terms;
+        self.duplicate_terms += other.duplicate_terms;
+        self.blank_lines += other.blank_lines;
+        self.trimmed_cells += other.trimmed_cells;
+    }
 }
 
 /// A dataset in the making.
@@ -23,6 +41,8 @@ pub(super) struct Builder<'a> {
     counts: Counts,
     record: Vec<TermId>,
     empty_terms: u64,
+    persons: Option<Persons>,
+    person: Option<u32>,
     observer: &'a dyn Observer,
 }
 
@@ -35,8 +55,16 @@ impl<'a> Builder<'a> {
             counts: Counts::default(),
             record: Vec::new(),
             empty_terms: 0,
+            persons: None,
+            person: None,
             observer,
         }
+    }
+
+    /// Says whose record the current one is; of all records, or of none.
+    pub(super) fn person(&mut self, text: &str, line: u64) -> Result<()> {
+        self.person = Some(self.persons.get_or_insert_default().of(text, self.name, line)?);
+        Ok(())
     }
 
     /// Adds a term to the current record.
@@ -59,14 +87,23 @@ impl<'a> Builder<'a> {
         } else {
             self.counts.empty_terms += self.empty_terms;
             self.counts.duplicate_terms += self.dataset.records.push(&mut self.record) as u64;
+            if let (Some(persons), Some(person)) = (&mut self.persons, self.person.take()) {
+                persons.keep(person);
+            }
         }
         self.record.clear();
         self.empty_terms = 0;
         check_count(self.name, self.dataset.records.len())
     }
 
+    /// A line that is no record.
+    pub(super) fn blank_line(&mut self) {
+        self.counts.blank_lines += 1;
+    }
+
     pub(super) fn finish(self) -> (Dataset, Counts) {
-        (self.dataset, self.counts)
+        let people = self.persons.map(Persons::finish);
+        (self.dataset, Counts { people, ..self.counts })
     }
 }
 

@@ -233,10 +233,12 @@ mod tests {
         for expected in ["vascular disease", "femoral artery", "long history", "diabete"] {
             assert!(found.iter().any(|term| term == expected), "{expected} is not in {found:?}");
         }
-        // Contained in a longer term, a stop word, a verb, a number.
-        for absent in ["history", "disease", "artery", "who", "underwent", "63"] {
-            assert!(!found.iter().any(|term| term == absent) || absent == "underwent", "{absent} is in {found:?}");
+        // Contained in a longer term, a stop word, a number.
+        for absent in ["history", "disease", "artery", "who", "63"] {
+            assert!(!found.iter().any(|term| term == absent), "{absent} is in {found:?}");
         }
+        // A known limit: there is no tagger, and a verb that is in no list is taken for a noun. The paper's figure 11 has no such term.
+        assert!(found.iter().any(|term| term.contains("underwent")), "the limit is gone: say so in PAPERS.md");
     }
 
     #[test]

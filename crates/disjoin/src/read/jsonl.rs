@@ -21,13 +21,25 @@ use crate::observer::Observer;
 pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
     let mut builder = Builder::new(name, options.max_record_terms, observer);
     let mut field = options.column.clone();
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            builder.blank_line();
+            continue;
+        }
         let number = index as u64 + 1;
         // The parser's own message may quote the text, so only its position is passed on.
         let parsed: Line = serde_json::from_str(line).map_err(|error| {
             let problem = format!("is not one JSON array or object (character {})", error.column());
             Error::input(Place::line(name, number), problem).with_hint("write one record a line")
         })?;
+        if let Some(column) = &options.person {
+            let person = person_of(&parsed, column).ok_or_else(|| {
+                let problem = "lacks the field that names a person, or it is neither a string nor a number";
+                Error::input(Place::line(name, number).in_column(column), problem)
+                    .with_hint("name the field of people with --person, and write it in every line")
+            })?;
+            builder.person(&person, number)?;
+        }
         let items = choose_array(parsed, &mut field).map_err(|problem| {
             Error::input(Place::line(name, number), problem).with_hint("name the field of the terms with --column")
         })?;
@@ -54,10 +66,21 @@ pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Obs
 pub(super) fn write(dataset: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     for record in dataset.records.iter() {
         let terms: Vec<&str> = record.iter().map(|&term| dataset.dictionary.text(term)).collect();
-        serde_json::to_writer(&mut *out, &terms)?;
-        out.write_all(b"\n")?;
+        // A control character that JSON allows, and no text file holds.
+        let line = serde_json::to_string(&terms)?.replace('\u{7f}', "\\u007f");
+        writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// Whom a line is about.
+fn person_of(line: &Line, column: &str) -> Option<String> {
+    let Line::Object(fields) = line else { return None };
+    match &fields.iter().find(|(key, _)| key == column)?.1 {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) if is_exact(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 /// The array of terms in a line; `field` is fixed by the first object.
@@ -87,7 +110,7 @@ fn choose_array(line: Line, field: &mut Option<String>) -> std::result::Result<V
     }
 }
 
-fn is_exact(number: &serde_json::Number) -> bool {
+pub(super) fn is_exact(number: &serde_json::Number) -> bool {
     const LIMIT: f64 = (1_u64 << 53) as f64;
     !number.is_f64() || number.as_f64().is_some_and(|value| value.abs() < LIMIT)
 }

@@ -10,18 +10,24 @@ use std::io::{self, Write};
 
 use super::Options;
 use super::builder::{Counts, check_count, too_long};
+use super::readings::{SEPARATORS, of_table};
 use super::recognise::{Kind, kind_of, sample_rows};
-use super::text::{Rows, detect_separator, head, is_blank_row, write_fields};
+use super::text::{Rows, head, is_blank_row, lines_with, write_fields};
 use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 
 /// Reads long CSV.
-pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<(Dataset, Counts)> {
-    let separator = options
-        .separator
-        .or_else(|| detect_separator(head(text), [b'\t', b';', b','], true))
-        .unwrap_or(if options.id_column.is_none() && !head(text).trim().contains(' ') { b',' } else { b' ' });
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Counts, u8)> {
+    let separator = match options.separator {
+        Some(separator) => separator,
+        None => find_separator(name, text, options)?,
+    };
     let mut rows = Rows::new(name, text, separator);
     let mut row = Vec::new();
     let mut line = rows.next(&mut row)?;
@@ -29,21 +35,39 @@ pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Obs
         line = rows.next(&mut row)?;
     }
     let width = row.len();
+    let header: Vec<String> = row.iter().map(|cell| cell.clone().into_owned()).collect();
     let columns = choose_columns(name, &row, &sample_rows(name, text, separator)?, options)?;
+    // Names of columns may be told, values may not.
+    let header = if columns.has_header { header } else { vec![String::new(); width] };
     if columns.has_header {
         line = rows.next(&mut row)?;
     }
     let mut groups = Groups::new(name, options.max_record_terms, observer);
+    let mut blank_lines = 0;
     while let Some(number) = line {
         if !is_blank_row(&row) {
             if row.len() != width {
-                return Err(wrong_width(name, number, row.len(), width));
+                return Err(wrong_width(name, number, row.len(), &header));
             }
             groups.add(&row[columns.id], &row[columns.item], number)?;
+        } else {
+            blank_lines += 1;
         }
         line = rows.next(&mut row)?;
     }
-    groups.finish()
+    let (dataset, mut counts) = groups.finish()?;
+    (counts.blank_lines, counts.trimmed_cells) = (blank_lines, rows.trimmed());
+    Ok((dataset, counts, separator))
+}
+
+/// As of a table; where nothing but spaces can separate, they do.
+fn find_separator(name: &str, text: &str, options: &Options) -> Result<u8> {
+    let occurs = lines_with(head(text), SEPARATORS, true).iter().any(|&lines| lines > 0);
+    match occurs {
+        true => of_table(name, text),
+        false if options.id_column.is_none() && !head(text).trim().contains(' ') => Ok(b','),
+        false => Ok(b' '),
+    }
 }
 
 /// Writes long CSV; the ids are the records' numbers from 1.
@@ -121,9 +145,16 @@ pub(super) fn position_of(name: &str, header: &[Cow<'_, str>], column: &str) -> 
     }
 }
 
-/// The error for a row that does not fit the first one.
-pub(super) fn wrong_width(name: &str, line: u64, fields: usize, expected: usize) -> Error {
-    Error::input(Place::line(name, line), format!("has {fields} fields where the first line has {expected}"))
+/// The error for a row that does not fit the header, by the names of columns; those of a file without a header are empty.
+pub(super) fn wrong_width(name: &str, line: u64, fields: usize, header: &[String]) -> Error {
+    let cells = |n: usize| if n == 1 { String::from("1 field") } else { format!("{n} fields") };
+    let more = match header.get(fields) {
+        None => format!(": field {} has no column", header.len() + 1),
+        Some(column) if column.is_empty() => String::new(),
+        Some(column) => format!(": nothing is left for the column {column}"),
+    };
+    let problem = format!("has {} where the first line has {}{more}", cells(fields), header.len());
+    Error::input(Place::line(name, line), problem)
         .with_hint("quote fields that hold the separator, or say what separates them with --separator")
 }
 

@@ -6,16 +6,24 @@
 mod array;
 mod basket;
 mod builder;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod documents;
+pub(crate) mod encoding;
 pub mod extract;
 mod hierarchy;
 mod interest;
 mod items;
+mod join;
 mod jsonl;
 mod long;
+mod opened;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod people;
 pub mod policy;
+mod reading;
+pub(crate) mod readings;
 mod recognise;
 mod records;
 pub mod rows;
@@ -23,33 +31,40 @@ mod source;
 mod spmf;
 mod table;
 pub(crate) mod text;
+pub mod values;
+mod wide;
 pub mod wordnet;
 pub mod words;
+mod workbook;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Evidence, People, Visits};
 use crate::error::{Error, Place, Result};
 use crate::memory::{open_file, over};
 use crate::observer::{Observer, Unobserved};
 use builder::Counts;
+use opened::{OfFile, by_rows, check_unpacked};
+use records::sets_of_rows_with;
 
 pub use documents::documents;
+pub use encoding::Encoding;
 pub use hierarchy::{
     HierarchyStyle, hierarchy, hierarchy_terms, parse_hierarchy, parse_hierarchy_terms, rooted_hierarchy,
     write_hierarchy,
 };
 pub use interest::interest;
 pub use items::items;
+pub use reading::{Joined, Reading};
 pub use records::sets_of_rows;
-pub use source::{Files, Row, Rows, Sources, count_table_from, read_sets, read_table_from};
+pub use source::{Files, Row, Rows, Sources, Told, count_table_from, read_sets, read_table_from};
 
 /// A way to store records of terms in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,6 +84,12 @@ pub enum Format {
     JsonLines,
     /// A Parquet file with a list column, or with an id and an item column.
     Parquet,
+    /// An Arrow IPC file or stream (Feather), with the same.
+    Arrow,
+    /// A sheet of an Excel workbook.
+    Xlsx,
+    /// A sheet of an OpenDocument spreadsheet.
+    Ods,
     /// No file: rows of a database. Nothing can be written in it, and nobody can ask for it.
     #[serde(skip_deserializing)]
     Database,
@@ -86,7 +107,7 @@ pub struct Options {
     /// The column (or JSON field) that holds the list of terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// The column that says whose row it is, in the long format.
+    /// The column that says whose row it is, in the long format; with a list column, the same as `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
     /// The column of terms, in the long format.
@@ -95,8 +116,52 @@ pub struct Options {
     /// What stands between the terms inside a list cell.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_character")]
     pub list_separator: Option<u8>,
+    /// How the text is encoded, instead of finding it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// The sheet of a workbook, if it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
+    /// Columns that are one set-valued column together, `*` standing for anything: `DX*`, or `diagnoses=DX*` to name it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub set_columns: Vec<String>,
+    /// Whether these columns hold zeros and ones, and their names are the terms.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub indicators: bool,
+    /// A second table, joined by a key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub join: Option<Join>,
     /// A longer record is an error: most often the separator is wrong.
     pub max_record_terms: usize,
+    /// The column that names people, who may have several rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// What becomes of several rows of one person.
+    #[serde(skip_serializing_if = "Visits::is_usual")]
+    pub visits: Visits,
+}
+
+/// A table that is joined with the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Join {
+    /// Its file.
+    pub file: PathBuf,
+    /// The column that both have, or `FIRST=OTHER`.
+    pub on: String,
+}
+
+impl Join {
+    /// The name of the key in the first table and in this one.
+    pub(crate) fn keys(&self) -> (&str, &str) {
+        self.on.split_once('=').unwrap_or((&self.on, &self.on))
+    }
+}
+
+impl Options {
+    /// Whether columns are put together or joined, so that a file is read row by row.
+    pub(crate) fn needs_rows(&self) -> bool {
+        !self.set_columns.is_empty() || self.indicators || self.join.is_some()
+    }
 }
 
 impl Default for Options {
@@ -108,7 +173,14 @@ impl Default for Options {
             id_column: None,
             item_column: None,
             list_separator: None,
+            encoding: None,
+            sheet: None,
+            set_columns: Vec::new(),
+            indicators: false,
+            join: None,
             max_record_terms: 100_000,
+            person: None,
+            visits: Visits::default(),
         }
     }
 }
@@ -147,6 +219,30 @@ pub struct Intake {
     pub empty_terms: u64,
     /// Repetitions of a term within its record, collapsed.
     pub duplicate_terms: u64,
+    /// How it was read, and what was repaired on the way.
+    pub reading: Reading,
+    /// Whose rows they were, if a column names people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<People>,
+    /// Signs of several rows a person, if none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub several: Vec<Evidence>,
+}
+
+impl Intake {
+    /// What somebody should know, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let counts = [
+            (self.empty_records, "record without a term was left out", "records without a term were left out"),
+            (self.empty_terms, "field without text was left out", "fields without text were left out"),
+            (
+                self.duplicate_terms,
+                "repetition of a term within its record was collapsed",
+                "repetitions of a term within its record were collapsed",
+            ),
+        ];
+        reading::told(&counts).into_iter().chain(self.reading.notes()).collect()
+    }
 }
 
 /// Reads a file, gzip and Zstandard included; `-` is standard input.
@@ -217,18 +313,48 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<(Datase
 fn bytes_read(name: &str, bytes: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Dataset, Intake)> {
     text::check_separator("separator", options.separator)?;
     text::check_separator("list-separator", options.list_separator)?;
+    let options = &options.with_person()?;
+    let by_rows = by_rows(name, bytes, options, observer, &mut |rows| sets_of_rows_with(rows, options, observer));
+    if let Some(read) = by_rows {
+        let ((dataset, intake), OfFile { format, bytes, sha256 }) = read?;
+        return Ok((dataset, Intake { file: name.to_owned(), format, bytes, sha256, ..intake }));
+    }
     let (sha256, parsed) = rayon::join(|| digest(bytes, observer), || parse(name, bytes, options, observer));
-    let (format, dataset, counts) = parsed?;
-    let intake = intake(name, format, bytes.len() as u64, sha256, &dataset, counts)?;
+    made(name, (bytes.len() as u64, sha256), parsed?, options, observer)
+}
+
+/// Records of people, if a column names them, and what was read.
+fn made(
+    name: &str,
+    (bytes, sha256): (u64, String),
+    parsed: Parsed,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Dataset, Intake)> {
+    let Parsed { format, dataset, mut counts, reading } = parsed;
+    options.check_person(name, format)?;
+    let (dataset, people) = people::by_person(dataset, &mut counts, options);
+    let several = std::mem::take(&mut counts.several);
+    let intake = intake((name, format), (bytes, sha256), &dataset, counts, reading, observer)?;
+    let intake = Intake { people, several, ..intake };
     Ok((dataset, intake))
 }
 
 /// What was read, if there is a record in it.
-fn intake(name: &str, format: Format, bytes: u64, sha256: String, dataset: &Dataset, counts: Counts) -> Result<Intake> {
+fn intake(
+    (name, format): (&str, Format),
+    (bytes, sha256): (u64, String),
+    dataset: &Dataset,
+    counts: Counts,
+    mut reading: Reading,
+    observer: &dyn Observer,
+) -> Result<Intake> {
     if dataset.records.is_empty() {
         return Err(Error::input(Place::file(name), "holds no record"));
     }
-    Ok(Intake {
+    reading.blank_lines += counts.blank_lines;
+    reading.trimmed_cells += counts.trimmed_cells;
+    let intake = Intake {
         file: name.to_owned(),
         format,
         bytes,
@@ -237,7 +363,12 @@ fn intake(name: &str, format: Format, bytes: u64, sha256: String, dataset: &Data
         empty_records: counts.empty_records,
         empty_terms: counts.empty_terms,
         duplicate_terms: counts.duplicate_terms,
-    })
+        reading,
+        people: None,
+        several: Vec::new(),
+    };
+    intake.notes().iter().for_each(|note| observer.warn(note));
+    Ok(intake)
 }
 
 /// Writes the records in a format that [`read`] takes back, with the same ids; `path` serves in messages only.
@@ -256,35 +387,61 @@ pub fn write(dataset: &Dataset, format: Format, path: &Path, out: &mut dyn Write
         Format::JsonLines => jsonl::write(dataset, out),
         Format::Parquet => return parquet::write(dataset, path, out),
         Format::Database => return Err(not_of_files()),
+        Format::Arrow | Format::Xlsx | Format::Ods => {
+            let hint = "write csv or parquet: every program that reads this format reads one of them";
+            return Err(Error::recipe("to_format", format!("{format} is read, and not written"), hint));
+        }
     }
     .and_then(|()| out.flush())
     .map_err(|source| Error::io(path, "write", source))
 }
 
-fn parse(name: &str, raw: &[u8], options: &Options, observer: &dyn Observer) -> Result<(Format, Dataset, Counts)> {
+/// What a file holds.
+struct Parsed {
+    format: Format,
+    dataset: Dataset,
+    counts: Counts,
+    reading: Reading,
+}
+
+fn parse(name: &str, raw: &[u8], options: &Options, observer: &dyn Observer) -> Result<Parsed> {
     let bytes = decompress(name, raw, observer)?;
     if bytes.is_empty() {
         return Err(Error::input(Place::file(name), "is empty: it holds no record"));
     }
-    if options.format == Some(Format::Parquet) || (options.format.is_none() && recognise::is_parquet(name, &bytes)) {
+    let kind = if options.format.is_none() { recognise::kind_of_bytes(name, &bytes)? } else { options.format };
+    let mut reading = Reading::default();
+    check_unpacked(name, kind)?;
+    if kind == Some(Format::Parquet) {
         let (dataset, counts) = parquet::read(name, &bytes, options, observer)?;
-        return Ok((Format::Parquet, dataset, counts));
+        return Ok(Parsed { format: Format::Parquet, dataset, counts, reading });
     }
     observer.check();
-    let text = text::validate(name, &bytes)?;
+    let (text, known) = encoding::decode(name, &bytes, options.encoding)?;
+    reading.set_encoding(known);
     observer.check();
-    let (format, separator) = recognise::text_format(name, text, options)?;
-    let options = Options { separator, ..options.clone() };
-    let (dataset, counts) = match format {
-        Format::Basket => basket::read(name, text, &options, observer),
-        Format::Spmf => spmf::read(name, text, &options, observer),
-        Format::Long => long::read(name, text, &options, observer),
-        Format::Table => table::read(name, text, &options, observer),
-        Format::JsonLines => jsonl::read(name, text, &options, observer),
-        Format::Parquet => Err(Error::Internal("a Parquet file was taken for text")),
+    let (format, separator) = recognise::text_format(name, &text, options)?;
+    let is_stated = options.format.is_some() || recognise::is_named_basket(name);
+    options.check_person(name, format)?;
+    // In the long format whoever is named by an id is a person.
+    let ids = if format == Format::Long { &options.person } else { &None };
+    let id_column = options.id_column.clone().or_else(|| ids.clone());
+    let options = Options { separator, id_column, format: is_stated.then_some(format), ..options.clone() };
+    let separated = |(dataset, counts, separator)| (dataset, counts, Some(separator));
+    let plain = |(dataset, counts)| (dataset, counts, None);
+    let (dataset, counts, separator) = match format {
+        Format::Basket => basket::read(name, &text, &options, observer).map(separated),
+        Format::Long => long::read(name, &text, &options, observer).map(separated),
+        Format::Table => table::read(name, &text, &options, observer).map(separated),
+        Format::Spmf => spmf::read(name, &text, &options, observer).map(plain),
+        Format::JsonLines => jsonl::read(name, &text, &options, observer).map(plain),
+        Format::Parquet | Format::Arrow | Format::Xlsx | Format::Ods => {
+            Err(Error::Internal("a file of another kind was taken for text"))
+        }
         Format::Database => Err(not_of_files()),
     }?;
-    Ok((format, dataset, counts))
+    reading.separator = separator.map(char::from);
+    Ok(Parsed { format, dataset, counts, reading })
 }
 
 /// The error for a file that shall be a database.
@@ -313,10 +470,6 @@ fn packing(name: &str, head: &[u8]) -> Result<Packing> {
     }
     if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return Ok(Packing::Zstandard);
-    }
-    if head.starts_with(b"PK\x03\x04") {
-        return Err(Error::input(Place::file(name), "is a ZIP archive or a spreadsheet, not data in a known format")
-            .with_hint("unpack it, or export the sheet as CSV"));
     }
     if head.starts_with(SQLITE) {
         return Err(Error::input(Place::file(name), "is a SQLite database, not data in a known format")
@@ -367,16 +520,19 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The formats of files by name, for messages.
-const FORMATS: &str = "basket, spmf, long, csv, jsonl, parquet";
+const FORMATS: &str = "basket, spmf, long, csv, jsonl, parquet, arrow, xlsx, ods";
 
 /// The formats that somebody can ask for.
-const NAMES: [(&str, Format); 6] = [
+const NAMES: [(&str, Format); 9] = [
     ("basket", Format::Basket),
     ("spmf", Format::Spmf),
     ("long", Format::Long),
     ("csv", Format::Table),
     ("jsonl", Format::JsonLines),
     ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("xlsx", Format::Xlsx),
+    ("ods", Format::Ods),
 ];
 
 impl fmt::Display for Format {
@@ -412,6 +568,25 @@ mod parquet {
 
     fn absent() -> Error {
         Error::recipe("format", "this build of disjoin has no Parquet", "build with the feature parquet, or use jsonl")
+    }
+}
+
+/// Stands in for the readers of columns in batches where they are not compiled in.
+#[cfg(not(feature = "parquet"))]
+mod columnar {
+    use super::{Error, Observer, Result, Rows};
+
+    pub(super) fn of_parquet(_: &str, _: &[u8], _: &dyn Observer) -> Result<Rows<'static>> {
+        Err(absent())
+    }
+
+    pub(super) fn of_arrow(_: &str, _: &[u8], _: &dyn Observer) -> Result<Rows<'static>> {
+        Err(absent())
+    }
+
+    fn absent() -> Error {
+        let hint = "build with the feature parquet, or use csv";
+        Error::recipe("format", "this build of disjoin has neither Parquet nor Arrow", hint)
     }
 }
 
@@ -543,11 +718,12 @@ mod tests {
         check_fault("x.dat", "1 2\n3 \0\n", Some(2));
         check_fault("x.dat", "PK\u{3}\u{4}", None);
         for format in NAMES.map(|(_, format)| format) {
-            if format == Format::Parquet && cfg!(not(feature = "parquet")) {
+            if matches!(format, Format::Parquet | Format::Arrow) && cfg!(not(feature = "parquet")) {
                 continue;
             }
             let error = read_bytes("x", b"a\n\xff\xfe\n", &read_as(format)).unwrap_err();
-            let line = if format == Format::Parquet { None } else { Some(2) };
+            let is_text = !matches!(format, Format::Parquet | Format::Arrow | Format::Xlsx | Format::Ods);
+            let line = is_text.then_some(2);
             assert!(matches!(error, Error::Input { place, .. } if place.line == line), "{format}");
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn read(name: &str, bytes: &[u8], options: &Options, observer: &dyn O
     let mask = ProjectionMask::roots(file.parquet_schema(), columns.positions());
     let batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;
     match columns {
-        Columns::List(_) => read_lists(name, batches, options, observer),
+        Columns::List { list, person } => read_lists(name, batches, (list, person), options, observer),
         Columns::Long { id, item } => read_pairs(name, batches, id > item, options, observer),
     }
 }
@@ -50,14 +50,14 @@ pub(super) fn write(dataset: &Dataset, path: &Path, out: &mut dyn Write) -> Resu
 }
 
 enum Columns {
-    List(usize),
+    List { list: usize, person: Option<usize> },
     Long { id: usize, item: usize },
 }
 
 impl Columns {
     fn positions(&self) -> Vec<usize> {
         match *self {
-            Columns::List(position) => vec![position],
+            Columns::List { list, person } => person.into_iter().chain([list]).collect(),
             Columns::Long { id, item } => vec![id, item],
         }
     }
@@ -74,12 +74,19 @@ fn choose_columns(name: &str, schema: &Schema, options: &Options) -> Result<Colu
     let find = |column: &str| {
         names.iter().position(|name| *name == column).ok_or_else(|| fault(format!("has no column {column}")))
     };
+    let with_person = |list: usize| {
+        let person = options.person.as_ref().map(|person| find(person)).transpose()?;
+        match person == Some(list) {
+            true => Err(fault("has the list of terms in the column that shall name people".to_owned())),
+            false => Ok(Columns::List { list, person }),
+        }
+    };
     if let Some(column) = &options.column {
         let position = find(column)?;
         if !is_list(schema.field(position).data_type()) {
             return Err(fault(format!("the column {column} is not a list")));
         }
-        return Ok(Columns::List(position));
+        return with_person(position);
     }
     if let (Some(id), Some(item)) = (&options.id_column, &options.item_column) {
         let (id, item) = (find(id)?, find(item)?);
@@ -93,7 +100,7 @@ fn choose_columns(name: &str, schema: &Schema, options: &Options) -> Result<Colu
     }
     let lists: Vec<usize> = (0..names.len()).filter(|&position| is_list(schema.field(position).data_type())).collect();
     match (lists.as_slice(), names.as_slice()) {
-        ([position], _) => Ok(Columns::List(*position)),
+        ([position], _) => with_person(*position),
         ([], [first, second]) => match (kind_of(first), kind_of(second)) {
             (Some(Kind::Item), Some(Kind::Id)) => Ok(Columns::Long { id: 1, item: 0 }),
             (Some(Kind::Id), Some(Kind::Item)) => Ok(Columns::Long { id: 0, item: 1 }),
@@ -111,18 +118,29 @@ pub(super) fn is_list(data_type: &DataType) -> bool {
 fn read_lists(
     name: &str,
     mut batches: ParquetRecordBatchReader,
+    (list, person): (usize, Option<usize>),
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Dataset, Counts)> {
     let mut builder = Builder::new(name, options.max_record_terms, observer);
     let mut row = 0;
-    let mut buffer = String::new();
+    let (mut buffer, mut id_buffer) = (String::new(), String::new());
     while let Some(batch) = next_batch(name, &mut batches)? {
-        let lists = batch.columns().first().ok_or(Error::Internal("a Parquet batch lacks its column"))?;
+        // A projection keeps the order of the file.
+        let (lists, people) = match (batch.columns(), person) {
+            ([lists], None) => (lists, None),
+            ([first, second], Some(person)) if person < list => (second, Some(first)),
+            ([first, second], Some(_)) => (first, Some(second)),
+            _ => return Err(Error::Internal("a Parquet batch lacks its column")),
+        };
+        let people = people.map(|people| Texts::new(name, people)).transpose()?;
         let values = list_values(lists).ok_or(Error::Internal("a list column is not a list"))?;
         let texts = Texts::new(name, &values)?;
         for index in 0..lists.len() {
             row += 1;
+            if let Some(people) = &people {
+                builder.person(people.get(index, &mut id_buffer).unwrap_or_default(), row)?;
+            }
             for item in list_range(lists, index) {
                 let term = texts.get(item, &mut buffer).ok_or_else(|| null_item(name, row))?;
                 builder.term(term);

@@ -9,13 +9,29 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::text::{Rows, detect_separator, head, is_blank_row};
+use super::text::{HEAD, Rows, detect_separator, head, is_blank_row};
 use super::{Format, Options};
 use crate::error::{Error, Place, Result};
 
-/// Whether the file is Parquet, by its first bytes or its name.
-pub(super) fn is_parquet(name: &str, bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PAR1") || extension(name) == "parquet"
+/// The format of what is no text, by its first bytes; of Parquet also by its name.
+pub(super) fn kind_of_bytes(name: &str, bytes: &[u8]) -> Result<Option<Format>> {
+    let holds = |text: &str| memchr::memmem::find(&bytes[..bytes.len().min(HEAD)], text.as_bytes()).is_some();
+    let refuse = |problem: &str, hint: &str| Err(Error::input(Place::file(name), problem).with_hint(hint));
+    match () {
+        () if bytes.starts_with(b"PAR1") || extension(name) == "parquet" => Ok(Some(Format::Parquet)),
+        // The stream has no mark of its own: the length of its schema follows this one.
+        () if bytes.starts_with(b"ARROW1") || bytes.starts_with(&[0xff; 4]) => Ok(Some(Format::Arrow)),
+        () if !bytes.starts_with(b"PK\x03\x04") => match bytes.starts_with(b"\xd0\xcf\x11\xe0") {
+            true => refuse(
+                "is a workbook in the format of old versions of Excel",
+                "save it as .xlsx, or export the sheet as CSV",
+            ),
+            false => Ok(None),
+        },
+        () if holds("application/vnd.oasis.opendocument.spreadsheet") => Ok(Some(Format::Ods)),
+        () if holds("[Content_Types].xml") || holds("xl/") => Ok(Some(Format::Xlsx)),
+        () => refuse("is a ZIP archive, not data in a known format", "unpack it"),
+    }
 }
 
 /// The format of a text, and the separator where recognising it has fixed one.
@@ -122,6 +138,11 @@ pub(super) fn sample_rows<'a>(name: &'a str, text: &'a str, separator: u8) -> Re
     }
 }
 
+/// Whether the name says that the file is basket text, and nothing else.
+pub(super) fn is_named_basket(name: &str) -> bool {
+    extension(name) == "basket"
+}
+
 /// The last extension in lower case, that of a compression put aside.
 fn extension(name: &str) -> String {
     let lower = name.to_lowercase();
@@ -130,7 +151,7 @@ fn extension(name: &str) -> String {
 }
 
 fn detect(text: &str) -> Option<u8> {
-    detect_separator(head(text), [b'\t', b';', b','], true)
+    detect_separator(head(text), [b'\t', b';', b',', b'|'], true)
 }
 
 /// Names of items, or nothing but integers with the marks of sequences in every line.
@@ -158,7 +179,7 @@ fn csv_format(name: &str, text: &str, separator: Option<u8>, options: &Options) 
     let found = separator.or_else(|| detect(text));
     let sample = sample_rows(name, text, found.unwrap_or(b','))?;
     let Some((first, others)) = sample.split_first() else {
-        return Ok((Format::Basket, found));
+        return Ok((Format::Basket, separator));
     };
     let kinds: Vec<_> = first.iter().map(|name| kind_of(name)).collect();
     let is_rectangle = first.len() > 1 && others.iter().all(|row| row.len() == first.len());
@@ -169,8 +190,9 @@ fn csv_format(name: &str, text: &str, separator: Option<u8>, options: &Options) 
     });
     match doubt {
         Some((problem, hint)) => Err(Error::input(Place::line(name, 1), problem).with_hint(hint)),
-        None if is_long => Ok((Format::Long, found)),
-        None => Ok((Format::Basket, Some(found.unwrap_or(b',')))),
+        // What separates is for their readers to find out, who refuse what is unclear.
+        None if is_long => Ok((Format::Long, separator)),
+        None => Ok((Format::Basket, separator)),
     }
 }
 

@@ -17,7 +17,7 @@ use super::recognise::{Kind, check_pairs, kind_of};
 use super::source::{Incoming, Row, Rows, of_header};
 use super::table;
 use super::text::check_separator;
-use super::{Format, Intake, Options, intake};
+use super::{Format, Intake, Options, Parsed, made};
 use crate::data::Dataset;
 use crate::error::{Error, Place, Result};
 use crate::observer::{Observer, Unobserved};
@@ -36,19 +36,33 @@ pub(super) fn sets_of_rows_with(
     observer: &dyn Observer,
 ) -> Result<(Dataset, Intake)> {
     check_separator("list-separator", options.list_separator)?;
-    let Rows { name, header, arrays, rows } = rows;
-    let mut rows = Incoming::new(&name, header.len(), rows, observer);
+    let options = &options.with_person()?;
+    let Rows { name, header, arrays, rows, format, told } = rows;
+    let mut rows = Incoming::new(&name, header.len(), rows, told.clone(), observer);
     let sample: Vec<(u64, Row)> = rows.by_ref().take(SAMPLE).collect::<Result<_>>()?;
+    let asked = if format == Format::Database { options.format } else { options.format.filter(|f| *f == Format::Long) };
+    // The item column of a joined table has become the list.
+    let item_column = options.item_column.clone().filter(|_| options.join.is_none());
+    let options = &Options { format: asked, item_column, ..options.clone() };
     let columns = choose(&name, &header, &arrays, &sample, options).map_err(of_header)?;
+    let names: Vec<Cow<'_, str>> = header.iter().map(|name| Cow::Borrowed(name.as_str())).collect();
+    let is_list = matches!(columns, Columns::List(_));
+    let person = options.person.as_ref().filter(|_| is_list);
+    let person = person.map(|person| position_of(&name, &names, person)).transpose().map_err(of_header)?;
     let all = sample.into_iter().map(Ok).chain(rows.by_ref());
     let (dataset, counts) = match columns {
-        Columns::List(at) if arrays.contains(&at) => read_arrays(&name, &header[at], at, all, options, observer),
-        Columns::List(at) => read_lists(&name, &header[at], at, all, options, observer),
+        Columns::List(at) if arrays.contains(&at) => {
+            read_arrays(&name, &header[at], (at, person), all, options, observer)
+        }
+        Columns::List(at) => read_lists(&name, &header[at], (at, person), all, options, observer),
         Columns::Long { id, item } => read_pairs(&name, id, item, all, options, observer),
     }?;
     let (bytes, sha256) = rows.finish();
-    let intake = intake(&name, Format::Database, bytes, sha256, &dataset, counts)?;
-    Ok((dataset, intake))
+    // In the long format whoever is named by an id is a person.
+    let shape = if is_list { format } else { Format::Long };
+    let parsed = Parsed { format: shape, dataset, counts, reading: told.reading() };
+    let (dataset, intake) = made(&name, (bytes, sha256), parsed, options, observer)?;
+    Ok((dataset, Intake { format, ..intake }))
 }
 
 enum Columns {
@@ -122,22 +136,26 @@ fn text(row: &Row, at: usize) -> &str {
 fn read_lists(
     name: &str,
     column: &str,
-    at: usize,
+    (at, person): (usize, Option<usize>),
     rows: impl Iterator<Item = Result<(u64, Row)>>,
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Dataset, Counts)> {
-    let cell = |row: Result<(u64, Row)>| {
-        row.map(|(number, mut row)| (number, Cow::from(row.swap_remove(at).unwrap_or_default())))
-    };
-    let cells = rows.map(cell).collect::<Result<table::Cells<'_>>>()?;
-    table::records(name, column, &cells, options, observer)
+    let (mut cells, mut persons) = (table::Cells::new(), person.map(|_| Vec::new()));
+    for row in rows {
+        let (number, mut row) = row?;
+        if let (Some(person), Some(persons)) = (person, &mut persons) {
+            persons.push(Cow::from(row[person].clone().unwrap_or_default()));
+        }
+        cells.push((number, Cow::from(row.swap_remove(at).unwrap_or_default())));
+    }
+    table::records(name, column, &cells, persons.as_deref(), options, observer)
 }
 
 fn read_arrays(
     name: &str,
     column: &str,
-    at: usize,
+    (at, person): (usize, Option<usize>),
     rows: impl Iterator<Item = Result<(u64, Row)>>,
     options: &Options,
     observer: &dyn Observer,
@@ -146,6 +164,9 @@ fn read_arrays(
     for row in rows {
         let (number, row) = row?;
         let fault = |problem| Error::input(Place::line(name, number).in_column(column), problem);
+        if let Some(person) = person {
+            builder.person(text(&row, person), number)?;
+        }
         for element in row[at].as_deref().map_or(Ok(Vec::new()), elements).map_err(fault)? {
             let null = || fault("an item is null").with_hint("remove the nulls, or give them a name");
             builder.term(&element.ok_or_else(null)?);
@@ -230,7 +251,7 @@ mod tests {
             (["who", "what"], &[], ["1", "a"], column("why"), "db (column why): the header has no such name"),
             (["id", "item"], &[1], ["1", "{secret}"], as_format(Format::Long), "db (column item): is an array"),
             (["id", "item"], &[], ["1", "a"], as_format(Format::Basket), "format: is for files"),
-            (["who", "what"], &[], ["1", "[\"secret\"]"], column("what"), "db:1 (column what): the cell is written as"),
+            (["who", "what"], &[], ["1", "['secret']"], column("what"), "db:1 (column what): the cell is written as"),
             (["who", "what"], &[], ["1", "{secret,b}"], column("what"), "db:1 (column what): the cell is written as"),
             (["who", "what"], &[], ["1", "a secret"], column("what"), "db:1 (column what): cannot tell whether blanks"),
             (["who", "what"], &[1], ["1", "{secret"], column("what"), "db:1 (column what): the cell is not an array"),

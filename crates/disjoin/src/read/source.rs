@@ -6,14 +6,18 @@
 //! Checked by: tests in this file, `crates/disjoin-databases/tests`
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use super::reading::Reading;
 use super::records::sets_of_rows_with;
 use super::rows::{
     Declared, RowLog, Streamed, TableIntake, count_rows, count_table, read_table_file, table_of_rows_with,
 };
-use super::{Intake, Options, hexadecimal, read_file};
+use super::wide::shaped;
+use super::{Format, Intake, Options, hexadecimal, read_file};
 use crate::data::{Dataset, Table};
 use crate::error::{Error, Place, Result};
 use crate::location::scheme;
@@ -32,6 +36,36 @@ pub struct Rows<'a> {
     pub arrays: Vec<usize>,
     /// Its rows, each as long as the header.
     pub rows: Box<dyn Iterator<Item = Result<Row>> + Send + 'a>,
+    /// What they come from.
+    pub format: Format,
+    /// What is found out on the way.
+    pub told: Told,
+}
+
+/// What whoever makes rows finds out while they are taken: the line of the last one, and what was repaired.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    shared: Arc<(AtomicU64, Mutex<Reading>)>,
+}
+
+impl Told {
+    /// The next row stands in this line.
+    pub(super) fn at_line(&self, line: u64) {
+        self.shared.0.store(line, Ordering::Relaxed);
+    }
+
+    /// The line of the last row; 0 if rows have none.
+    pub(super) fn line(&self) -> u64 {
+        self.shared.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note(&self, change: impl FnOnce(&mut Reading)) {
+        change(&mut self.shared.1.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(super) fn reading(&self) -> Reading {
+        self.shared.1.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -41,7 +75,8 @@ impl<'a> Rows<'a> {
         header: Vec<String>,
         rows: impl Iterator<Item = Result<Row>> + Send + 'a,
     ) -> Self {
-        Rows { name: name.into(), header, arrays: Vec::new(), rows: Box::new(rows) }
+        let (arrays, rows) = (Vec::new(), Box::new(rows));
+        Rows { name: name.into(), header, arrays, rows, format: Format::Database, told: Told::default() }
     }
 }
 
@@ -72,7 +107,7 @@ pub fn read_sets(
     observer: &dyn Observer,
 ) -> Result<(Dataset, Intake)> {
     match sources.open(&location.to_string_lossy(), observer) {
-        Some(rows) => sets_of_rows_with(rows?, options, observer),
+        Some(rows) => sets_of_rows_with(of_database(rows?, options)?, options, observer),
         None => read_file(location, options, observer),
     }
 }
@@ -86,7 +121,7 @@ pub fn read_table_from(
     observer: &dyn Observer,
 ) -> Result<(Table, TableIntake)> {
     match sources.open(&location.to_string_lossy(), observer) {
-        Some(rows) => table_of_rows_with(rows?, options, declared, observer),
+        Some(rows) => table_of_rows_with(of_database(rows?, options)?, options, declared, observer),
         None => read_table_file(location, options, declared, observer),
     }
 }
@@ -102,10 +137,18 @@ pub fn count_table_from(
 ) -> Result<Streamed> {
     match sources.open(&location.to_string_lossy(), observer) {
         Some(found) => {
-            let (table, intake) = table_of_rows_with(found?, options, declared, observer)?;
+            let (table, intake) = table_of_rows_with(of_database(found?, options)?, options, declared, observer)?;
             count_rows(table, intake, rows)
         }
         None => count_table(location, options, declared, rows, observer),
+    }
+}
+
+/// Rows of a database, in the shape that the options ask for.
+fn of_database<'a>(rows: Rows<'a>, options: &Options) -> Result<Rows<'a>> {
+    match options.join {
+        Some(_) => Err(Error::recipe("input.join", "is for files", "join the tables in the database, by a view")),
+        None => shaped(rows, options),
     }
 }
 
@@ -117,6 +160,7 @@ pub(super) struct Incoming<'a> {
     number: u64,
     hash: Sha256,
     bytes: u64,
+    told: Told,
     observer: &'a dyn Observer,
 }
 
@@ -125,9 +169,10 @@ impl<'a> Incoming<'a> {
         name: &'a str,
         width: usize,
         rows: Box<dyn Iterator<Item = Result<Row>> + Send + 'a>,
+        told: Told,
         observer: &'a dyn Observer,
     ) -> Self {
-        Incoming { name, width, rows, number: 0, hash: Sha256::new(), bytes: 0, observer }
+        Incoming { name, width, rows, number: 0, hash: Sha256::new(), bytes: 0, told, observer }
     }
 
     /// The size of all texts, and their digest.
@@ -136,7 +181,9 @@ impl<'a> Incoming<'a> {
     }
 
     fn take(&mut self, row: Row) -> Result<(u64, Row)> {
-        self.number += 1;
+        // Files have lines, databases do not.
+        let line = self.told.line();
+        self.number = if line > 0 { line } else { self.number + 1 };
         if row.len() != self.width {
             let problem = format!("the row has {} cells where the header has {}", row.len(), self.width);
             return Err(Error::input(Place::line(self.name, self.number), problem));

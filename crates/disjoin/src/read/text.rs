@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::error::{Error, Place, Result};
 
@@ -21,7 +21,11 @@ pub(crate) const UNCLOSED: &str = "a quote is opened and never closed";
 
 /// The bytes as text, or an error with the line where they stop being text. A byte order mark is skipped.
 pub(crate) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
-    let text = validate_part(name, bytes, 0)?;
+    let text = validate_part(name, bytes, 0).map_err(|error| match std::str::from_utf8(bytes) {
+        Ok(_) => error,
+        // The flag is for the data, and this is another file.
+        Err(_) => error.with_hint("convert the file to UTF-8"),
+    })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
@@ -29,7 +33,10 @@ pub(crate) fn validate<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str> {
 pub(crate) fn validate_part<'a>(name: &str, bytes: &'a [u8], lines: u64) -> Result<&'a str> {
     let at_line = |offset| Place::line(name, lines + line_of(bytes, offset));
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        Error::input(at_line(error.valid_up_to()), "is not valid UTF-8").with_hint("convert the file to UTF-8")
+        let at = error.valid_up_to();
+        let problem = format!("is not valid UTF-8 (character {} of the line)", column_of(bytes, at));
+        Error::input(at_line(at), problem)
+            .with_hint("name the encoding, as --encoding windows-1252, or convert the file to UTF-8")
     })?;
     let is_control = |byte: u8| (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
     // Whole chunks first, without early exit: the compiler turns this into vector instructions.
@@ -173,6 +180,13 @@ fn quoted_field(
     }
 }
 
+/// Whether a field as it stands has blanks around it that do not belong to it; a run of spaces that separates is none.
+#[inline]
+pub(crate) fn is_trimmed(raw: &[u8], separator: u8) -> bool {
+    let is_blank = |byte: Option<&u8>| byte.is_some_and(|&byte| byte == b' ' || byte == b'\t');
+    separator != b' ' && (is_blank(raw.first()) || is_blank(raw.strip_suffix(b"\r").unwrap_or(raw).last()))
+}
+
 #[inline]
 fn is_blank(byte: u8, separator: u8) -> bool {
     matches!(byte, b' ' | b'\r') || (byte == b'\t' && separator != b'\t')
@@ -185,6 +199,7 @@ pub(crate) struct Rows<'a> {
     separator: u8,
     at: usize,
     line: u64,
+    trimmed: u64,
 }
 
 impl<'a> Rows<'a> {
@@ -194,12 +209,17 @@ impl<'a> Rows<'a> {
 
     /// Rows of a part of a file that has so many lines before it.
     pub(crate) fn from_line(name: &'a str, text: &'a str, separator: u8, lines: u64) -> Self {
-        Rows { name, text, separator, at: 0, line: lines }
+        Rows { name, text, separator, at: 0, line: lines, trimmed: 0 }
     }
 
     /// Where the next row begins; may be beyond the end.
     pub(crate) fn at(&self) -> usize {
         self.at
+    }
+
+    /// How many cells so far had blanks around them.
+    pub(crate) fn trimmed(&self) -> u64 {
+        self.trimmed
     }
 
     /// Reads the next row and returns the line it starts in, or none at the end. A blank line is one empty field.
@@ -214,6 +234,7 @@ impl<'a> Rows<'a> {
             let (field, stop) = field(self.text, self.at, self.separator, true)
                 .map_err(|problem| bad_quote(self.name, self.line, problem))?;
             self.line += memchr_iter(b'\n', &self.text.as_bytes()[self.at..stop]).count() as u64;
+            self.trimmed += u64::from(is_trimmed(&self.text.as_bytes()[self.at..stop], self.separator));
             if self.separator != b' ' || !field.is_empty() {
                 row.push(field);
             }
@@ -290,6 +311,13 @@ fn needs_quotes(term: &str, separator: u8) -> bool {
 /// The number, from 1, of the line that holds the byte at `offset`.
 pub(crate) fn line_of(bytes: &[u8], offset: usize) -> u64 {
     1 + memchr_iter(b'\n', &bytes[..offset.min(bytes.len())]).count() as u64
+}
+
+/// The number, from 1, of the character at `offset` in its line; bytes that are no UTF-8 count one by one.
+pub(crate) fn column_of(bytes: &[u8], offset: usize) -> u64 {
+    let before = &bytes[..offset.min(bytes.len())];
+    let line = &before[memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    1 + line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@
 pub mod meaning;
 pub mod method;
 pub mod noise;
+mod people;
 pub mod recoding;
 pub mod resolve;
 pub mod table;
 pub mod template;
+pub mod template_table;
 pub mod written;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use crate::release::{Form, Promise};
 pub use method::{Method, Shape};
 pub use resolve::{read_recipe, resolve};
 pub use template::{Answers, template};
+pub use template_table::{ColumnAnswer, TableAnswers};
 pub use written::Written;
 
 /// The name of a recipe's file, if nothing is said.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::written::{self, Written, given, parse, place_of};
 use super::{
     Attack, Input, Limits, Measure, Method, Output, OutputFormat, Protect, Recipe, Repair, Shape, meaning, noise,
-    recoding, table,
+    people, recoding, table,
 };
 use crate::attack::summary::Choice;
 use crate::attack::worlds::Worlds;
@@ -69,6 +69,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
         *file = file.take().map(|file| folder.join(file));
     }
     protect.params().check()?;
+    check_promise(&protect)?;
     check_sensitive(&written.protect, &protect)?;
     if let Some(noise) = method.noise() {
         let mut noise = noise::resolve(noise, &written.protect.noise.clone().unwrap_or_default())?;
@@ -83,8 +84,9 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
     }
     let table = match &written.table {
         None => None,
-        Some(asked) => Some(table::resolve(asked, method, protect.k, folder, input.options.list_separator)?),
+        Some(asked) => Some(table::resolve(asked, method, protect.k, folder, &input.options)?),
     };
+    people::check(&input.options, method, written.table.as_ref())?;
     let attack = attack(&written.attack, protect.recoding.is_some(), folder)?;
     let measure = measure(&written.measure)?;
     let limits = Limits::resolve(&written.limits, protect.k)?;
@@ -211,7 +213,14 @@ fn input(written: &written::Input, folder: &Path) -> Result<Input> {
         id_column: written.id_column.clone(),
         item_column: written.item_column.clone(),
         list_separator: separator("input.list_separator", &written.list_separator)?,
+        encoding: written.encoding.as_deref().map(str::parse).transpose()?,
+        sheet: written.sheet.clone(),
+        set_columns: written.set_columns.clone().unwrap_or_default(),
+        indicators: written.indicators.unwrap_or(false),
+        join: written.join.as_ref().map(|asked| join(asked, folder)).transpose()?,
         max_record_terms: written.max_record_terms.unwrap_or(read::Options::default().max_record_terms),
+        person: written.person.clone(),
+        visits: written.visits.unwrap_or_default(),
     };
     if options.max_record_terms == 0 {
         let hint = "remove the key: 100000 is allowed";
@@ -220,6 +229,16 @@ fn input(written: &written::Input, folder: &Path) -> Result<Input> {
     // A URL starts nowhere in the file system.
     let is_place = file == "-" || scheme(file).is_some();
     Ok(Input { file: if is_place { PathBuf::from(file) } else { folder.join(file) }, options })
+}
+
+/// The table that is joined; it starts at the folder of the recipe, as the first does.
+fn join(written: &written::Join, folder: &Path) -> Result<read::Join> {
+    let missing = |key, hint| Error::recipe(key, "is missing", hint);
+    let file = written.file.as_deref().filter(|file| !file.trim().is_empty());
+    let file = file.ok_or_else(|| missing("input.join.file", "name the other table: file = \"diagnoses.csv\""))?;
+    let on = written.on.clone().filter(|on| !on.trim().is_empty());
+    let on = on.ok_or_else(|| missing("input.join.on", "name the column that both tables have: on = \"patient\""))?;
+    Ok(read::Join { file: folder.join(file), on })
 }
 
 /// What cannot be repaired: only sets that were generalised alike in all records, against somebody whose knowledge is in a file.
@@ -248,13 +267,31 @@ fn refuse_repair(repair: &Repair, protect: &Protect, attack: &Attack) -> Result<
     Ok(())
 }
 
+/// Refuses a promise that its grouping does not keep, and a grouping that keeps more than is asked for: nobody is to guess which was meant.
+fn check_promise(protect: &Protect) -> Result<()> {
+    let is_guarded = protect.grouping == Grouping::Guarded;
+    match (is_guarded, protect.promise) {
+        (false, Promise::ProgramAware) => {
+            Err(Error::recipe("protect.grouping", "must be guarded for the promise program-aware", "guarded"))
+        }
+        (true, Promise::Published | Promise::AlgorithmAware) => {
+            let hint = "program-aware, which is stronger, or leave it out";
+            Err(Error::recipe("protect.promise", "must be program-aware for the grouping guarded", hint))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How to protect, with all defaults; nothing is checked yet.
 pub fn protect(written: &written::Protect) -> Protect {
     let (k, m) = (written.k.unwrap_or(default::K), written.m.unwrap_or(default::M));
     let usual = Params::new(k, m);
     let grouping = match written.paper_literal {
         true => Grouping::Paper,
-        false => written.grouping.unwrap_or(usual.grouping),
+        false => written.grouping.unwrap_or(match written.promise {
+            Some(written::Promised::ProgramAware) => Grouping::Guarded,
+            _ => usual.grouping,
+        }),
     };
     Protect {
         k,
@@ -264,7 +301,7 @@ pub fn protect(written: &written::Protect) -> Protect {
         promise: match written.promise {
             _ if written.paper_literal => Promise::None,
             Some(asked) => asked.into(),
-            None => usual.promise(),
+            None => Params { grouping, ..usual.clone() }.promise(),
         },
         refine: written.refine.unwrap_or(usual.refine),
         sensitive: written.sensitive.clone().unwrap_or_default(),
@@ -286,7 +323,7 @@ impl Protect {
             max_cluster: self.max_cluster,
             refine: self.refine,
             paper_literal: self.promise == Promise::None,
-            algorithm_aware: self.promise == Promise::AlgorithmAware,
+            algorithm_aware: matches!(self.promise, Promise::AlgorithmAware | Promise::ProgramAware),
             diversity: self.l_diversity.map(|l| Diversity { l, rule: self.diversity_rule }),
             ..Params::new(self.k, self.m)
         }

@@ -16,7 +16,9 @@ use crate::data::table::Role;
 use crate::error::{Error, Result};
 use crate::knowledge::background::{Estimator, Knowledge};
 use crate::protect::tabular::{Method, Params};
+use crate::read;
 use crate::read::rows::Declared;
+use crate::read::values::{DateOrder, Decimal};
 use crate::release::generalized::Associations;
 use crate::release::privacy_models::{Criterion, Distance};
 
@@ -42,6 +44,20 @@ pub struct Written {
     pub set: Option<String>,
     /// Columns of numbers.
     pub numeric: Vec<String>,
+    /// Columns of dates: 2024-12-31, 31.12.2024 or 12/31/2024. They are generalised by month, quarter, year and decade.
+    pub dates: Vec<String>,
+    /// The order of day and month, dmy or mdy, where the dates of a column do not show it.
+    pub date_order: Option<DateOrder>,
+    /// What stands before decimals, point or comma, where the numbers of a column do not show it.
+    pub decimal: Option<Decimal>,
+    /// Columns of codes, as postcodes: generalised by what they begin with.
+    pub prefixes: Vec<String>,
+    /// Quasi-identifiers whose cells are names, also if they look like numbers or dates.
+    pub words: Vec<String>,
+    /// Sensitive and insensitive attributes that may be published as they are, though they are near-unique or free text.
+    pub publish_as_is: Vec<String>,
+    /// Columns whose role is not decided yet: the recipe cannot be run until they have one.
+    pub undecided: Vec<String>,
     /// Texts that mean that there is no value, besides empty cells.
     pub missing: Vec<String>,
     /// Columns and the files of their hierarchies of generalisation; relative ones start at the folder of the recipe.
@@ -186,8 +202,13 @@ pub fn resolve(
     method: registry::Method,
     k: u32,
     folder: &Path,
-    list_separator: Option<u8>,
+    input: &read::Options,
 ) -> Result<Table> {
+    if !written.undecided.is_empty() {
+        let problem = format!("these columns have no role yet: {}", written.undecided.join(", "));
+        let hint = "move each to quasi, sensitive, identifier or insensitive, and remove the key";
+        return Err(Error::recipe("table.undecided", problem, hint));
+    }
     if written.quasi.is_empty() {
         let problem = "names no column: there is nothing to generalise";
         return Err(Error::recipe("table.quasi", problem, "name the columns that others may know of a person"));
@@ -219,7 +240,7 @@ pub fn resolve(
         }
     }
     Ok(Table {
-        declared: declared(written, folder, list_separator),
+        declared: declared(written, folder, input),
         method: method.classes().or(written.groups_by).unwrap_or_default(),
         split,
         as_is: written.as_is,
@@ -233,7 +254,7 @@ pub fn resolve(
     })
 }
 
-fn declared(written: &Written, folder: &Path, list_separator: Option<u8>) -> Declared {
+fn declared(written: &Written, folder: &Path, input: &read::Options) -> Declared {
     let role = |names: &[String], role: Role| -> Vec<(String, Role)> {
         names.iter().map(|name| (name.clone(), role)).collect()
     };
@@ -251,7 +272,16 @@ fn declared(written: &Written, folder: &Path, list_separator: Option<u8>) -> Dec
         numeric: written.numeric.clone(),
         missing: written.missing.clone(),
         hierarchies,
-        list_separator,
+        dates: written.dates.clone(),
+        prefixes: written.prefixes.clone(),
+        words: written.words.clone(),
+        date_order: written.date_order,
+        decimal: written.decimal,
+        publish_as_is: written.publish_as_is.clone(),
+        detect: true,
+        list_separator: input.list_separator,
+        person: input.person.clone(),
+        visits: input.visits,
     }
 }
 

@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::{Method, OutputFormat, noise, table};
 use crate::attack::semantic;
 use crate::attack::summary::Choice;
+use crate::data::Visits;
 use crate::error::{Error, Place, Result};
 use crate::protect::disassociation::{DiversityRule, Grouping};
 use crate::protect::recoding::CostRule;
@@ -49,21 +50,45 @@ pub struct Written {
 pub struct Input {
     /// The file; relative ones start at the folder of the recipe.
     pub file: Option<String>,
-    /// The format, where the file's name and content do not show it: basket, spmf, long, csv, jsonl or parquet.
+    /// The format, where the file's name and content do not show it: basket, spmf, long, csv, jsonl, parquet, arrow, xlsx or ods.
     #[schemars(with = "Option<String>")]
     pub format: Option<Format>,
     /// What stands between fields: one character, or "tab" or "space".
     pub separator: Option<String>,
     /// The column (or JSON field) that holds each person's list of terms.
     pub column: Option<String>,
-    /// The column of the record's id, in the format long.
+    /// The column of the record's id, in the format long; with `column`, the same as `person`.
     pub id_column: Option<String>,
     /// The column of terms, in the format long.
     pub item_column: Option<String>,
     /// What stands between the terms inside a list column.
     pub list_separator: Option<String>,
+    /// How the text is encoded, where it is not UTF-8: utf-16, latin1, windows-1250.
+    pub encoding: Option<String>,
+    /// The sheet of a workbook that has several.
+    pub sheet: Option<String>,
+    /// Columns that become one set-valued column, `*` standing for anything: ["DX*"], or ["diagnoses=DX*"] to name it.
+    pub set_columns: Option<Vec<String>>,
+    /// Whether these columns hold zeros and ones, and their names are the terms.
+    pub indicators: Option<bool>,
+    /// A second table, joined by a key.
+    pub join: Option<Join>,
     /// Refuse records with more terms: the separator is wrong, most often.
     pub max_record_terms: Option<usize>,
+    /// The column (or JSON field) that names people, if they may have several rows: k and all else then count people.
+    pub person: Option<String>,
+    /// What becomes of several rows of one person: "together" (one record, if it is missing), "first" or "apart".
+    pub visits: Option<Visits>,
+}
+
+/// A second table, joined by a key.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Join {
+    /// Its file; relative ones start at the folder of the recipe.
+    pub file: Option<String>,
+    /// The column that both tables have, or "FIRST=OTHER" if it has two names.
+    pub on: Option<String>,
 }
 
 /// How to protect it.
@@ -76,7 +101,7 @@ pub struct Protect {
     pub k: Option<u32>,
     /// How many terms of background knowledge an adversary has: at least 1.
     pub m: Option<u32>,
-    /// How records are brought together: layered or paper.
+    /// How records are brought together: layered, guarded or paper.
     #[schemars(with = "Option<String>")]
     pub grouping: Option<Grouping>,
     /// How large groups may become: at least 2k.
@@ -130,6 +155,8 @@ pub enum Promised {
     Published,
     /// Also against an adversary who knows the algorithm that cuts groups into chunks (minimality attack).
     AlgorithmAware,
+    /// Also against an adversary who runs the program: with the grouping guarded.
+    ProgramAware,
 }
 
 impl From<Promised> for crate::release::Promise {
@@ -137,6 +164,7 @@ impl From<Promised> for crate::release::Promise {
         match asked {
             Promised::Published => crate::release::Promise::Published,
             Promised::AlgorithmAware => crate::release::Promise::AlgorithmAware,
+            Promised::ProgramAware => crate::release::Promise::ProgramAware,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Kinds {
     kinds: Vec<Kind>,
     /// Shared chunks that own the whole itemset. Their subrecords are somewhere, so they need only be counted.
     whole: Vec<u32>,
-    in_whole: u64,
+    in_whole: (u64, u64),
     /// The kind that the last leaf was of: neighbours are often alike.
     last: usize,
     key: Vec<(u32, u32)>,
@@ -68,7 +68,7 @@ impl Kinds {
     pub(super) fn clear(&mut self) {
         self.kinds.clear();
         self.whole.clear();
-        self.in_whole = 0;
+        self.in_whole = (0, 0);
     }
 
     /// Adds a leaf, given how it holds each term, and what is its own.
@@ -79,7 +79,8 @@ impl Kinds {
                 self.whole.push(first.bag);
                 let mut mask = Vec::new();
                 common_mask(model, first, &entries[1..], &mut mask);
-                self.in_whole += popcount(&mask);
+                let (fewest, most) = bounds_in(model, first.bag, popcount(&mask));
+                self.in_whole = (self.in_whole.0 + fewest, self.in_whole.1.saturating_add(most));
             }
             return;
         }
@@ -99,7 +100,8 @@ impl Kinds {
         let moments = own.moments(model);
         kind.records += model.leaves[leaf as usize].size();
         kind.fewest += fewest;
-        kind.most += kind.parts.iter().map(|part| part.n).fold(most, u64::min);
+        let possible = |part: &Shared| if model.bags[part.bag as usize].is_guess { u64::MAX } else { part.n };
+        kind.most += kind.parts.iter().map(possible).fold(most, u64::min);
         kind.mean += moments.mean;
         kind.squares += moments.mean * moments.mean;
         kind.pairs += moments.pairs;
@@ -110,7 +112,7 @@ impl Kinds {
         // Which law holds does not matter here: kinds that differ in the region alone are put together again.
         let same_bags = |a: &Kind, b: &Kind| a.key.iter().zip(&b.key).all(|(a, b)| a.0 == b.0);
         let mut done = vec![false; self.kinds.len()];
-        let (mut lower, mut upper) = (self.in_whole, self.in_whole);
+        let (mut lower, mut upper) = self.in_whole;
         for i in 0..self.kinds.len() {
             if !done[i] {
                 let alike: Vec<usize> =
@@ -165,6 +167,17 @@ impl Kind {
     }
 }
 
+/// The fewest and the most records that can hold a set that one shared chunk owns, if `n` of its subrecords do.
+fn bounds_in(model: &Model, bag: u32, n: u64) -> (u64, u64) {
+    let bag = &model.bags[bag as usize];
+    match bag.is_guess {
+        true => {
+            (1, model.leaves[bag.leaves.start as usize..bag.leaves.end as usize].iter().map(|leaf| leaf.size()).sum())
+        }
+        false => (n, n),
+    }
+}
+
 /// The bounds of kinds whose parts are in the same shared chunks.
 fn bounds_of(model: &Model, kinds: &[&Kind]) -> (u64, u64) {
     let records: u64 = kinds.iter().map(|kind| kind.records).sum();
@@ -172,6 +185,10 @@ fn bounds_of(model: &Model, kinds: &[&Kind]) -> (u64, u64) {
     let mut possible: u64 = kinds.iter().map(|kind| kind.most).sum();
     for part in &kinds[0].parts {
         let bag = &model.bags[part.bag as usize];
+        if bag.is_guess {
+            certain = 0;
+            continue;
+        }
         let (mut only_here, mut also_here) = (0, 0);
         for class in model.classes_of(bag) {
             let n = popcount_within(&part.mask, &class.bits);

@@ -10,6 +10,7 @@
 //! Cost:       O(leaf, term) pairs; one bit per subrecord and term of a chunk
 //! Checked by: tests/it/estimate.rs, against worlds that are laid out by other code
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -79,7 +80,9 @@ impl Leaf<'_> {
 
 /// A record chunk or a shared chunk: a bag of subrecords, each of which is a bit.
 pub(crate) struct Bag<'a> {
-    pub(crate) chunk: &'a Chunk,
+    pub(crate) chunk: Cow<'a, Chunk>,
+    /// Whether it is a term of the term chunk of a joint cluster. How many records hold it is a guess then.
+    pub(super) is_guess: bool,
     /// The leaves below it.
     pub(crate) leaves: Range<u32>,
     pub(super) classes: Range<u32>,
@@ -168,7 +171,7 @@ impl<'a> Model<'a> {
         let written = check_layout(release, observer.memory())?;
         let part_of = |roots: Range<usize>| {
             observer.check();
-            Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len())
+            Part::new(&release.roots[roots.clone()], roots.start, release.dictionary.len(), release.header.k)
         };
         let blocks = blocks_of(&release.roots);
         let parts: Vec<Part<'a>> = blocks.into_par_iter().with_max_len(1).map(part_of).collect::<Result<_>>()?;
@@ -423,10 +426,13 @@ impl Layout {
     fn add(&mut self, node: &Node) -> u64 {
         let (chunks, leaves, n_terms) = match node {
             Node::Simple(simple) => (&simple.record_chunks, 1, simple.term_chunk.len() as u64),
-            Node::Joint(joint) => (&joint.shared_chunks, joint.members.iter().map(|member| self.add(member)).sum(), 0),
+            Node::Joint(joint) => {
+                let leaves: u64 = joint.members.iter().map(|member| self.add(member)).sum();
+                (&joint.shared_chunks, leaves, leaves.saturating_mul(joint.term_chunk.len() as u64))
+            }
         };
         self.written += 20 + 4 * n_terms;
-        self.bytes = self.bytes.saturating_add(64 + A_TERM * n_terms);
+        self.bytes = self.bytes.saturating_add(A_TERM.saturating_mul(n_terms)).saturating_add(64);
         for chunk in chunks {
             let (n, n_terms, n_distinct) = (chunk.n_subrecords(), chunk.terms.len() as u64, chunk.n_distinct() as u64);
             let n_items: u64 = chunk.subrecords().map(|(terms, _)| terms.len() as u64).sum();
@@ -512,6 +518,8 @@ struct Part<'a> {
     /// For each bag of the present root, the first bag of the same cluster, and which of its terms which leaf has
     /// elsewhere.
     draft: Vec<Draft>,
+    /// The number of records that a term of a joint cluster's term chunk is taken to be in.
+    k: u32,
     /// For each term, the last leaf that owns it, and by which bag.
     seen: Vec<(u32, u32)>,
     /// For each entry of `owned` that belongs to the present root, the bag and the position in its domain.
@@ -531,8 +539,8 @@ struct Draft {
 type Check<T = ()> = std::result::Result<T, &'static str>;
 
 impl<'a> Part<'a> {
-    fn new(roots: &'a [Node], first_root: usize, n_terms: usize) -> Result<Self> {
-        let mut part = Part { seen: vec![(u32::MAX, 0); n_terms], ..Part::default() };
+    fn new(roots: &'a [Node], first_root: usize, n_terms: usize, k: u32) -> Result<Self> {
+        let mut part = Part { seen: vec![(u32::MAX, 0); n_terms], k, ..Part::default() };
         for (i, root) in roots.iter().enumerate() {
             // The header is line 1.
             let place = || Place::line("the release", (first_root + i) as u64 + 2);
@@ -568,7 +576,8 @@ impl<'a> Part<'a> {
             Node::Simple(simple) => {
                 let room = u64::from(simple.size);
                 let leaves = leaf..leaf + 1;
-                simple.record_chunks.iter().try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
+                let mut chunks = simple.record_chunks.iter().map(Cow::Borrowed);
+                chunks.try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
                 let bags = first_bag..self.bags.len() as u32;
                 let root = self.roots.len() as u32;
                 self.leaves.push(Leaf { simple, root, bags, n_guests: 0, term_chunk_entry: None });
@@ -582,7 +591,13 @@ impl<'a> Part<'a> {
                 let first_bag = self.bags.len() as u32;
                 let leaves = leaf..self.leaves.len() as u32;
                 let room = self.leaves[leaf as usize..].iter().map(Leaf::size).sum();
-                joint.shared_chunks.iter().try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
+                let mut chunks = joint.shared_chunks.iter().map(Cow::Borrowed);
+                chunks.try_for_each(|c| self.add_bag(c, leaves.clone(), room, first_bag))?;
+                for &term in &joint.term_chunk {
+                    let mut guess = Chunk::new(vec![term]);
+                    guess.push(&[term], room.min(u64::from(self.k.max(1))) as u32);
+                    self.add_bag(Cow::Owned(guess), leaves.clone(), room, first_bag)?;
+                }
                 for above in &mut self.above[(leaf - first_leaf) as usize..] {
                     above.extend(first_bag..self.bags.len() as u32);
                 }
@@ -592,7 +607,7 @@ impl<'a> Part<'a> {
     }
 
     /// Adds a bag as far as its chunk says. Its leaves have `room` records.
-    fn add_bag(&mut self, chunk: &'a Chunk, leaves: Range<u32>, room: u64, first_of_cluster: u32) -> Check {
+    fn add_bag(&mut self, chunk: Cow<'a, Chunk>, leaves: Range<u32>, room: u64, first_of_cluster: u32) -> Check {
         let first = self.occurrences.len();
         // Before memory is asked for: a damaged release may say anything.
         if chunk.n_subrecords() > room {
@@ -604,6 +619,7 @@ impl<'a> Part<'a> {
         self.masks.resize(self.masks.len() + words(n_subrecords) * chunk.terms.len(), 0);
         self.occurrences.resize(first + n_subrecords as usize, 0);
         self.bags.push(Bag {
+            is_guess: matches!(chunk, Cow::Owned(_)),
             chunk,
             leaves,
             classes: 0..0,
@@ -678,7 +694,12 @@ impl<'a> Part<'a> {
                 bits.clone().for_each(|bit| mask[bit / 64] |= 1 << (bit % 64));
             }
         }
-        if bag.leaves.len() > 1 {
+        let is_own = self.leaves[bag.leaves.start as usize].bags.contains(&id);
+        if bag.is_guess {
+            // As many as it takes.
+            let leaves = &mut self.leaves[bag.leaves.start as usize..bag.leaves.end as usize];
+            leaves.iter_mut().for_each(|leaf| leaf.n_guests = leaf.n_guests.saturating_add(leaf.size()));
+        } else if !is_own {
             for leaf in bag.leaves.clone() {
                 let classes = self.classes[first_class..].iter().filter(|class| class.may_lie(leaf - bag.leaves.start));
                 self.leaves[leaf as usize].n_guests += classes.map(|class| class.bits.len() as u64).sum::<u64>();

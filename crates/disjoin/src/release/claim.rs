@@ -2,7 +2,8 @@
 //!
 //! Promises:   its prose follows from its parameters. A claim whose prose says anything else is refused, and so is one with a field
 //!             that this program does not know: nobody can read as proved what was not looked at
-//! Departs:    of version 1, whose words were others, the prose is not read but derived
+//! Departs:    of version 1, whose words were others, the prose is not read but derived; that of version 2 must be the words of that version, and
+//!             lacks exceptions that version 3 has. What is proved is said in the words of today, whatever the version
 //! Checked by: `tests/it/forged.rs`: every field of every form's claim, forged in every way
 
 use std::ops::{Deref, DerefMut};
@@ -12,15 +13,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::disassociated::Header;
+use crate::data::Visits;
 use crate::error::{Error, Place, Result};
 use crate::memory::{Memory, read_file};
 
 /// The `format` of claim.json.
 pub const FORMAT: &str = "disjoin/claim";
 
-/// The version of claim.json that this crate writes. Version 1 differs in its words only, and is read as well. Other words than those
+/// The version of claim.json that this crate writes. Versions 1 and 2 differ in their words only, and are read as well. Other words than those
 /// of today are another version: a claim is refused if its words are not those that follow from it.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// What to do with a claim that nobody should believe.
 const NOT_OURS: &str = "nothing of this release is proved: it was changed after it was made, or not made by disjoin; ask its maker for it again";
@@ -85,6 +87,11 @@ pub trait Body: Serialize + DeserializeOwned {
     /// Against whom, and what is not promised, in plain words.
     fn adversary(&self) -> String;
 
+    /// The promise and the adversary in the words of version 2, where these were others: they left exceptions out.
+    fn words_of_version_2(&self) -> (String, String) {
+        (self.promised(), self.adversary())
+    }
+
     /// As much of the promise as a release can show: what may be called proved.
     fn provable(&self) -> String {
         self.promised()
@@ -105,6 +112,8 @@ pub enum Promise {
     /// Of these, only datasets whose clusters vertical partitioning cuts into the record chunks that are published
     /// (reading I1).
     AlgorithmAware,
+    /// Of these, only datasets from which the program makes this very release (reading I2), for sets without a term of a term chunk.
+    ProgramAware,
 }
 
 impl Promise {
@@ -114,6 +123,7 @@ impl Promise {
             Promise::None => "none",
             Promise::Published => "published",
             Promise::AlgorithmAware => "algorithm-aware",
+            Promise::ProgramAware => "program-aware",
         }
     }
 
@@ -130,6 +140,25 @@ impl Promise {
                  dataset, consistent with everything published here, in which at least {k} records hold the set; if \
                  the set is of terms of record chunks of one cluster, also one that the algorithm cuts into these \
                  chunks."
+            ),
+            Promise::ProgramAware => format!(
+                "For every set of at most {m} terms of record chunks of a cluster that a record holds, there is a dataset \
+                 with {k} records holding it from which this program, with these parameters, makes this very release; \
+                 likewise where terms of the set are in shared chunks around the cluster. For every set of at most {m} terms \
+                 that a person's record holds and of which one is in a term chunk, there is a possible original dataset, \
+                 consistent with everything published here, in which at least {k} records hold the set."
+            ),
+        }
+    }
+
+    /// What the promise does not cover though its words could be read so, in plain words.
+    fn excepted(self, k: u32) -> String {
+        match self {
+            Promise::None | Promise::Published | Promise::ProgramAware => String::new(),
+            Promise::AlgorithmAware => format!(
+                " The latter does not cover sets with a term of a shared chunk or of a term chunk, nor what follows from how \
+                 records were grouped: an adversary who runs the program on possible originals may find that fewer than {k} \
+                 records hold a set."
             ),
         }
     }
@@ -149,6 +178,12 @@ impl Promise {
                  (minimality attack); who does not also draw conclusions from how the algorithm grouped records and let \
                  clusters share chunks, nor from how rare terms of term chunks are."
             ),
+            Promise::ProgramAware => format!(
+                "An adversary with at most {m} terms of background knowledge about a person's record and no knowledge \
+                 of terms that the record lacks, who has the source of the program, this claim and its parameters, and can \
+                 run the program on any dataset. Of sets with a term of a term chunk it is covered only what can be read \
+                 from what is published, not what follows from how the program chose these terms."
+            ),
         }
     }
 }
@@ -158,7 +193,7 @@ impl Promise {
 pub struct Claim<B = Disassociation> {
     /// Always [`FORMAT`].
     pub format: String,
-    /// [`VERSION`], or an older one.
+    /// 3, or an older one: 1 and 2 are read as well.
     pub version: u64,
     /// The form of the data.
     pub form: Form,
@@ -170,6 +205,9 @@ pub struct Claim<B = Disassociation> {
     pub promised: String,
     /// Against whom, and what is not promised, in plain words.
     pub adversary: String,
+    /// If records are counted by people: what became of several rows of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<Visits>,
     /// What is claimed of this form.
     #[serde(flatten)]
     pub body: B,
@@ -208,20 +246,37 @@ impl Body for Disassociation {
     }
 
     fn promised(&self) -> String {
-        self.parameters.promised(self.promise, false)
+        self.parameters.promised(self.promise, Words::Whole)
     }
 
     fn adversary(&self) -> String {
         self.promise.adversary(self.parameters.m)
     }
 
+    fn words_of_version_2(&self) -> (String, String) {
+        (self.parameters.promised(self.promise, Words::OfVersion2), self.adversary())
+    }
+
     fn provable(&self) -> String {
-        self.parameters.promised(self.promise, true)
+        // That the program made it cannot be seen; what follows from its rule of cutting can.
+        let shown = if self.promise == Promise::ProgramAware { Promise::AlgorithmAware } else { self.promise };
+        self.parameters.promised(shown, Words::Shown)
     }
 
     fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
         self.parameters.unchecked(self.promise, with_original)
     }
+}
+
+/// How much of a promise is put into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::release) enum Words {
+    /// All of it.
+    Whole,
+    /// What chunks show: not in how many records a sensitive term is.
+    Shown,
+    /// All of it as in version 2, without the exceptions.
+    OfVersion2,
 }
 
 /// The parameters of disassociation, as published.
@@ -258,23 +313,41 @@ impl Parameters {
         }
     }
 
-    /// The promise in plain words, or as much of it as chunks show: not in how many records a sensitive term is.
-    pub(in crate::release) fn promised(&self, promise: Promise, only_shown: bool) -> String {
-        let text = promise.text(self.k, self.m);
+    /// The promise in plain words.
+    pub(in crate::release) fn promised(&self, promise: Promise, words: Words) -> String {
+        let mut text = promise.text(self.k, self.m);
+        let is_today = words != Words::OfVersion2;
+        if is_today {
+            text += &promise.excepted(self.k);
+        }
         let Some(Sensitive { terms, l, rule }) = self.sensitive.as_ref().filter(|_| promise != Promise::None) else {
             return text;
         };
-        let few = match (l, rule.as_deref()) {
-            (None, _) => String::new(),
-            (Some(l), Some("size")) => format!(", in clusters of at least {l} records"),
-            (Some(l), _) if only_shown => format!(", in clusters of at least {l} records"),
-            (Some(l), _) => format!(", each in at most one of {l} records of a cluster"),
+        let (few, excepted) = match (l, rule.as_deref()) {
+            (None, _) => (String::new(), String::new()),
+            (Some(l), Some("size")) => (format!(", in clusters of at least {l} records"), String::new()),
+            // Whoever knows how few records hold a sensitive term may know that fewer than k hold it with another.
+            (Some(l), _) => {
+                let few = match words {
+                    Words::Shown => format!(", in clusters of at least {l} records"),
+                    _ => format!(", each in at most one of {l} records of a cluster"),
+                };
+                let k = self.k;
+                (
+                    few,
+                    format!(
+                        " Sets with a sensitive term are excepted from the promise of {k} records: that rule may \
+                               leave fewer."
+                    ),
+                )
+            }
         };
         let (terms, stand) = match terms.len() {
             1 => (String::from("The sensitive term"), "stands"),
             n => (format!("The {n} sensitive terms"), "stand"),
         };
-        format!("{text} {terms} listed in the claim {stand} in term chunks only{few}.")
+        let excepted = if is_today { excepted } else { String::new() };
+        format!("{text} {terms} listed in the claim {stand} in term chunks only{few}.{excepted}")
     }
 
     /// What cannot be seen in chunks.
@@ -287,12 +360,17 @@ impl Parameters {
             ),
         ];
         let why = match promise {
-            Promise::AlgorithmAware => {
+            Promise::AlgorithmAware | Promise::ProgramAware => {
                 "that clusters were cut by this rule; what it discloses is checked, if they were"
             }
             _ => "how clusters were cut; this promise does not depend on it",
         };
         fields.push(("parameters.cut".into(), why));
+        if promise == Promise::ProgramAware {
+            let why = "that groups and chunks were chosen by supports alone rests on the program that made the release, and so does \
+                       the room that refused terms leave; k^m-anonymity, sizes and the room that chunks leave are checked";
+            fields.push(("promise".into(), why));
+        }
         if self.sensitive.is_some() {
             fields.push((
                 "parameters.sensitive.terms".into(),
@@ -357,8 +435,24 @@ impl<B: Body> Claim<B> {
             made_by: concat!("disjoin ", env!("CARGO_PKG_VERSION")).into(),
             promised,
             adversary,
+            people: None,
             body,
         }
+    }
+
+    /// The same claim of data whose records are counted by people.
+    #[must_use]
+    pub fn of_people(mut self, people: Option<Visits>) -> Self {
+        self.people = people;
+        (self.promised, self.adversary) = self.with_people((self.body.promised(), self.body.adversary()));
+        self
+    }
+
+    /// The same words, and what they say about people where those are counted.
+    fn with_people(&self, (promised, adversary): (String, String)) -> (String, String) {
+        let is_table = matches!(B::FORM, Form::Classes | Form::Split);
+        let people = self.people.map_or(("", ""), |people| (people.promised(is_table), people.adversary()));
+        (promised + people.0, adversary + people.1)
     }
 
     /// Reads claim.json of this form.
@@ -374,9 +468,19 @@ impl<B: Body> Claim<B> {
         match claim.fault(&written)? {
             Some(fault) => Err(Error::input(Place::file(path.display().to_string()), fault).with_hint(NOT_OURS)),
             None => {
-                (claim.promised, claim.adversary) = (claim.body.promised(), claim.body.adversary());
+                let today = || claim.with_people((claim.body.promised(), claim.body.adversary()));
+                (claim.promised, claim.adversary) = claim.words().unwrap_or_else(today);
                 Ok(claim)
             }
+        }
+    }
+
+    /// The promise and the adversary as they must stand in a claim of its version; in the first they stood in other words.
+    fn words(&self) -> Option<(String, String)> {
+        match self.version {
+            1 => None,
+            2 => Some(self.with_people(self.body.words_of_version_2())),
+            _ => Some(self.with_people((self.body.promised(), self.body.adversary()))),
         }
     }
 
@@ -395,8 +499,8 @@ impl<B: Body> Claim<B> {
         if !is_name(&self.method) || !is_name(&self.made_by) {
             return Ok(Some(String::from("names its method or its program with other characters than names have")));
         }
-        let tells = |told: &str, derived: String| self.version == 1 || told == derived;
-        if !tells(&self.promised, self.body.promised()) || !tells(&self.adversary, self.body.adversary()) {
+        let told = (&self.promised, &self.adversary);
+        if self.words().is_some_and(|(promised, adversary)| told != (&promised, &adversary)) {
             return Ok(Some(String::from("says something else in words than its parameters say")));
         }
         Ok(self.body.fault().map(str::to_owned))
@@ -408,6 +512,11 @@ impl<B: Body> Claim<B> {
             ("made_by".into(), "which program made it cannot be seen in a release"),
             ("method".into(), "which method made it cannot be seen in a release; only what it promises is checked"),
         ];
+        if self.people.is_some() && !with_original {
+            let why = "whose records they are cannot be seen in a release: that people are counted is seen with the original and \
+                       its custody only";
+            fields.push(("people".into(), why));
+        }
         fields.extend(self.body.unchecked(with_original));
         fields
     }

@@ -55,6 +55,8 @@ pub struct Joint {
     pub members: Vec<Node>,
     /// Bags of subrecords whose owners may be in any member.
     pub shared_chunks: Vec<Chunk>,
+    /// Terms of which only the presence in some member is published, ascending. Most joint clusters have none.
+    pub term_chunk: Vec<TermId>,
 }
 
 /// A bag of non-empty subrecords over a set of terms, equal ones stored once with their count.
@@ -185,8 +187,32 @@ impl Node {
                 joint.members.sort_unstable();
                 joint.shared_chunks.iter_mut().for_each(|chunk| chunk.rename(names));
                 joint.shared_chunks.sort_unstable();
+                rename_sorted(&mut joint.term_chunk, names);
             }
         }
+    }
+
+    /// All term chunks under this cluster, each with the number of records in which its terms may be.
+    pub fn term_chunks(&self) -> Vec<(u64, &[TermId])> {
+        let mut chunks = Vec::new();
+        let mut stack = vec![self];
+        while let Some(node) = stack.pop() {
+            match node {
+                Node::Simple(simple) => chunks.push((u64::from(simple.size), &simple.term_chunk[..])),
+                Node::Joint(joint) => {
+                    chunks.push((joint.size, &joint.term_chunk[..]));
+                    stack.extend(&joint.members);
+                }
+            }
+        }
+        chunks
+    }
+}
+
+impl Simple {
+    /// Whether it publishes nothing of its own: its records have what is in chunks around it.
+    pub fn is_bare(&self) -> bool {
+        self.record_chunks.is_empty() && self.term_chunk.is_empty()
     }
 }
 

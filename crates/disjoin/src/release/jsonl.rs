@@ -78,6 +78,10 @@ pub fn write_node(node: &Node, texts: &JsonTexts, out: &mut Vec<u8>) {
             write_list(&joint.members, out, |member, out| write_node(member, texts, out));
             out.extend_from_slice(b",\"shared_chunks\":");
             write_list(&joint.shared_chunks, out, |chunk, out| write_chunk(chunk, texts, out));
+            if !joint.term_chunk.is_empty() {
+                out.extend_from_slice(b",\"term_chunk\":");
+                write_list(&joint.term_chunk, out, |&term, out| out.extend_from_slice(texts.get(term)));
+            }
         }
     }
     out.push(b'}');
@@ -405,11 +409,12 @@ impl WrittenNode<'_> {
                 let term_chunk = terms(term_chunk, id_of)?;
                 Ok(Node::Simple(Simple { size, record_chunks: chunks(record_chunks, id_of)?, term_chunk }))
             }
-            (None, None, Some(members), Some(shared_chunks)) => {
+            (None, listed, Some(members), Some(shared_chunks)) => {
                 let members = members.iter().map(|member| member.to_node(id_of));
                 let members: Vec<Node> = members.collect::<std::result::Result<_, _>>()?;
                 let shared_chunks = chunks(shared_chunks, id_of)?;
-                Ok(Node::Joint(Joint { size: self.size, members, shared_chunks }))
+                let term_chunk = listed.as_ref().map_or(Ok(Vec::new()), |listed| terms(listed, id_of))?;
+                Ok(Node::Joint(Joint { size: self.size, members, shared_chunks, term_chunk }))
             }
             _ => Err("a cluster needs either record_chunks and term_chunk, or members and shared_chunks"),
         }
@@ -455,8 +460,12 @@ mod tests {
         chunk.push(&[0], 2);
         chunk.push(&[0, 1], 3);
         let simple = Node::Simple(Simple { size: 5, record_chunks: vec![chunk.clone()], term_chunk: vec![2, 3] });
-        let joint =
-            Node::Joint(Joint { size: 10, members: vec![simple.clone(), simple.clone()], shared_chunks: vec![chunk] });
+        let joint = Node::Joint(Joint {
+            size: 10,
+            members: vec![simple.clone(), simple.clone()],
+            shared_chunks: vec![chunk],
+            term_chunk: vec![0],
+        });
         Disassociated {
             header: Header { k: 3, m: 2, records: 15, occurrences: None },
             dictionary,

@@ -35,7 +35,7 @@
 //! With data-independent assignment all such worlds are cut as published (`reconstruct/aware/weighed.rs`). With greedy cutting
 //! clusters cannot be arranged at will, so that `verify` refuses a total.
 
-use super::disassociated::{Chunk, Node, Simple};
+use super::disassociated::{Chunk, Joint, Node, Simple};
 
 /// What the simple clusters and chunks of a release say about the number of pairs of a record and a term of its original.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,6 +64,7 @@ impl Occurrences {
             Node::Joint(joint) => {
                 joint.members.iter().for_each(|member| self.add(member, k));
                 self.add_chunks(&joint.shared_chunks);
+                self.add_listed(joint, k);
             }
         }
     }
@@ -99,6 +100,23 @@ impl Occurrences {
         self.largest = self.largest.max(high);
     }
 
+    /// Terms of a joint cluster of which only the presence is told: one record each, and those that nothing else fills.
+    fn add_listed(&mut self, joint: &Joint, k: u32) {
+        let n_terms = joint.term_chunk.len() as u64;
+        if n_terms == 0 {
+            return;
+        }
+        let is_bare = |member: &&Node| matches!(member, Node::Simple(simple) if simple.is_bare());
+        let bare = joint.members.iter().filter(is_bare).map(Node::size).fold(0, u64::saturating_add);
+        let n_subrecords = joint.shared_chunks.iter().map(Chunk::n_subrecords).fold(0, u64::saturating_add);
+        let low = n_terms.max(bare.saturating_sub(n_subrecords));
+        let high = n_terms.saturating_mul(u64::from(k.saturating_sub(1)).min(joint.size));
+        self.hidden = self.hidden.saturating_add(n_terms);
+        self.least = self.least.saturating_add(low);
+        self.most = self.most.saturating_add(high);
+        self.largest = self.largest.max(high);
+    }
+
     fn add_chunks(&mut self, chunks: &[Chunk]) {
         for (terms, count) in chunks.iter().flat_map(Chunk::subrecords) {
             let pairs = (terms.len() as u64).saturating_mul(u64::from(count));
@@ -109,7 +127,6 @@ impl Occurrences {
 
 #[cfg(test)]
 mod tests {
-    use super::super::disassociated::Joint;
     use super::*;
     use crate::data::TermId;
 
@@ -146,7 +163,7 @@ mod tests {
         check(&[simple(9, vec![pairs()], 0)], 3, [8, 0, 0, 0, 0]);
         // What is shared is seen, and not counted on to fill records.
         let members = vec![simple(9, vec![pairs()], 1), simple(5, vec![], 4)];
-        let joint = Node::Joint(Joint { size: 14, members, shared_chunks: vec![pairs()] });
+        let joint = Node::Joint(Joint { size: 14, members, shared_chunks: vec![pairs()], ..Joint::default() });
         check(&[joint, simple(5, vec![pairs()], 2)], 3, [24, 7, 4 + 5 + 2, 2 + 8 + 4, 8]);
         check(&[], 3, [0; 5]);
     }

@@ -245,6 +245,7 @@ impl Names<'_> {
                 size: joint.size,
                 members: joint.members.iter().map(|member| self.node(member)).collect::<std::result::Result<_, _>>()?,
                 shared_chunks: self.chunks(&joint.shared_chunks)?,
+                term_chunk: self.terms(&joint.term_chunk),
             }),
         })
     }
@@ -372,8 +373,8 @@ mod tests {
         assert!(error(&[]).contains("claim.json"));
         assert!(error(&[("claim.json", &claim())]).contains("data.jsonl"));
         assert!(error(&[("claim.json", &claim()), ("data.jsonl", DATA), ("data.parquet", "")]).contains("both"));
-        let future = claim().replace("\"version\": 2", "\"version\": 3");
-        assert!(error(&[("claim.json", &future), ("data.jsonl", DATA)]).contains("version 3"));
+        let future = claim().replace("\"version\": 3", "\"version\": 4");
+        assert!(error(&[("claim.json", &future), ("data.jsonl", DATA)]).contains("version 4"));
         let future = DATA.replace("\"version\":1", "\"version\":7");
         assert!(error(&[("claim.json", &claim()), ("data.jsonl", &future)]).contains("version 7"));
     }

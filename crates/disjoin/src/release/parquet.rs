@@ -115,6 +115,9 @@ impl<W: Write + Send> Writer<W> {
                     return Err(Error::input(Place::file(&self.file), problem));
                 }
                 self.chunks(&joint.shared_chunks, "shared", number, dictionary)?;
+                if !joint.term_chunk.is_empty() {
+                    self.chunk(&joint.term_chunk, "term", number, dictionary)?;
+                }
                 for member in &joint.members {
                     self.node(member, Some(number), dictionary)?;
                 }
@@ -619,10 +622,10 @@ impl GrowingNode {
             let size = u32::try_from(size).map_err(|_| "a simple cluster of more than 2^32 records")?;
             return Ok(Node::Simple(Simple { size, record_chunks, term_chunk: term_chunk.unwrap_or_default() }));
         }
-        if !record_chunks.is_empty() || term_chunk.is_some() {
-            return Err("a cluster with members has a record chunk or a term chunk");
+        if !record_chunks.is_empty() {
+            return Err("a cluster with members has a record chunk");
         }
-        Ok(Node::Joint(Joint { size, members, shared_chunks }))
+        Ok(Node::Joint(Joint { size, members, shared_chunks, term_chunk: term_chunk.unwrap_or_default() }))
     }
 }
 
@@ -683,7 +686,9 @@ mod tests {
         let simple = format!(r#"{{"size":5,"record_chunks":[{chunk}],"term_chunk":["z","é"]}}"#);
         let empty = r#"{"size":7,"record_chunks":[],"term_chunk":[]}"#;
         let joint = format!(r#"{{"size":5,"members":[{simple}],"shared_chunks":[]}}"#);
-        let nested = format!(r#"{{"size":99,"members":[{simple},{joint},{joint}],"shared_chunks":[{chunk},{chunk}]}}"#);
+        let nested = format!(
+            r#"{{"size":99,"members":[{simple},{joint},{joint}],"shared_chunks":[{chunk},{chunk}],"term_chunk":["q","r"]}}"#
+        );
         for roots in [vec![], vec![&nested, &simple, &joint], vec![&joint, &nested, &nested]] {
             let lines: String = roots.iter().map(|root| format!("{root}\n")).collect();
             let text = format!("{HEAD}{lines}{empty}\n");
@@ -823,7 +828,7 @@ mod tests {
             ("term chunk with", 3, vec![node(0, None), chunk(0, 0, "term"), sub(0, 0, "a", 1)]),
             ("two term chunks", 3, vec![node(0, None), chunk(0, 0, "term"), chunk(0, 1, "term")]),
             ("without members", 2, vec![node(0, None), chunk(0, 0, "shared")]),
-            ("with members", 3, vec![node(0, None), chunk(0, 0, "term"), node(1, Some(0))]),
+            ("with members", 3, vec![node(0, None), chunk(0, 0, "record"), node(1, Some(0))]),
         ];
         for (expected, row, rows) in cases {
             let error = to_jsonl(&table("1", &rows)).unwrap_err().to_string();

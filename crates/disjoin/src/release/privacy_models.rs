@@ -1,9 +1,17 @@
 //! What a class of rows must be like: criteria on its size and on how often it has each sensitive value.
 //!
 //! Paper:      amiri2016 (k-anonymity and beta-likeness); the models are by Sweeney 2002 (k), Machanavajjhala et al. 2007 (l),
-//!             Wong et al. 2006 (alpha, k), Li, Li, Venkatasubramanian 2007 (t) and Cao, Karras 2012 (beta)
+//!             Wong et al. 2006 (alpha, k), Li, Li, Venkatasubramanian 2007 (t), Cao, Karras 2012 (beta) and
+//!             Brickell, Shmatikov 2008 (delta)
 //! Promises:   a class that holds is within every limit, up to rounding of 1e-9
-//! Assumes:    counts of one column at a time: with several sensitive columns, each is protected for itself
+//! Assumes:    counts of one column at a time: with several sensitive columns, each is protected for itself; a row is a person.
+//!             Where people have several rows and they stay apart, a class holds *by people* if its rows can be dealt into
+//!             parts, in each of which nobody has two rows and every criterion holds, with the same overall shares. Then
+//!             (1) a class has k different people; (2) nobody has a larger share of its rows than one in k, as each part has
+//!             k rows and one of theirs at most; (3) every criterion but that on beliefs holds for the class, as it does for
+//!             two classes together if for each (shares and distances are convex, entropy is concave, recursive diversity is
+//!             monotone: Machanavajjhala et al. 2007); (4) nobody tips a share, as each person counts once in every part. With
+//!             one row a person, it is the definition without people
 //! Departs:    overall shares p are those of the *published* rows: those of all rows, beside the release, would tell the values
 //!             of the rows that were removed. A missing value counts as a value; in an order it comes last
 //! Cost:       linear in the number of sensitive values
@@ -289,6 +297,28 @@ pub fn relative_gain(q: &[u32], p: &[u32]) -> f64 {
         _ => (f64::from(q) / g) / (f64::from(p) / n) - 1.0,
     };
     q.iter().zip(p).map(gain).fold(0.0, f64::max)
+}
+
+/// The least beta for which a class keeps enhanced beta-likeness; none if a value is above p (1 - ln p), which no beta allows.
+pub fn enhanced_gain(q: &[u32], p: &[u32]) -> Option<f64> {
+    let (g, n) = (total(q), total(p));
+    let mut most = 0.0_f64;
+    for (&q, &p) in q.iter().zip(p).filter(|(q, _)| **q > 0) {
+        let (q, p) = (f64::from(q) / g, f64::from(p) / n);
+        if q > likeness_cap(p, f64::INFINITY, true) + ROUNDING {
+            return None;
+        }
+        most = most.max(q / p - 1.0);
+    }
+    Some(most)
+}
+
+/// delta-disclosure (Brickell, Shmatikov 2008): the greatest |ln(q / p)| of the values that a class has; infinite for one that does
+/// not occur overall. What a class lacks is left out, as pycanon and ARX do: by the letter, delta is then infinite.
+pub fn log_gain(q: &[u32], p: &[u32]) -> f64 {
+    let (g, n) = (total(q), total(p));
+    let of = |(&q, &p): (&u32, &u32)| ((f64::from(q) / g) / (f64::from(p) / n)).ln().abs();
+    q.iter().zip(p).filter(|(q, _)| **q > 0).map(of).fold(0.0, f64::max)
 }
 
 /// The product of the highest shares of all columns but the one where that is lowest; of a single column its highest share.

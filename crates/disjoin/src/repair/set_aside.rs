@@ -146,7 +146,8 @@ impl<'r> Walk<'r> {
         let leaves = members.iter().flat_map(|part| part.leaves.iter().copied()).collect();
         let members = members.into_iter().map(|part| part.node).collect();
         let shared_chunks = joint.shared_chunks.clone();
-        Part { node: Node::Joint(Joint { size: joint.size, members, shared_chunks }), leaves }
+        let term_chunk = joint.term_chunk.clone();
+        Part { node: Node::Joint(Joint { size: joint.size, members, shared_chunks, term_chunk }), leaves }
     }
 }
 

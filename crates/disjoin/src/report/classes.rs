@@ -14,6 +14,7 @@ use crate::attack::{Gain, Loss, Mean, Surviving};
 use crate::data::table::Role;
 use crate::knowledge::background::{Estimator, Knowledge};
 use crate::measure::TableReport;
+use crate::read::rows::ColumnReading;
 use crate::recipe::Recipe;
 use crate::release::generalized::TableClaim;
 use crate::report::plot;
@@ -49,6 +50,9 @@ pub(super) struct Story<'a> {
     pub(super) holds: bool,
     /// How long each stage took.
     pub(super) seconds: &'a [(String, f64)],
+    /// How columns were read, where that is not plain.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) readings: &'a [ColumnReading],
 }
 
 impl<'a> Story<'a> {
@@ -59,7 +63,7 @@ impl<'a> Story<'a> {
             return None;
         };
         let last = run.last()?;
-        let (Proof::Classes { holds, table, sets }, Attacked::Classes { inference, dependencies }) =
+        let (Proof::Classes { holds, table, sets, .. }, Attacked::Classes { inference, dependencies, .. }) =
             (&last.proof, &last.attacked)
         else {
             return None;
@@ -78,6 +82,7 @@ impl<'a> Story<'a> {
             limits: &run.judgement.limits,
             holds: run.judgement.holds,
             seconds: &run.seconds,
+            readings: &run.readings,
         })
     }
 }
@@ -112,7 +117,7 @@ pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
         story.dependencies.filter(|_| is_inside).map(dependency::section),
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
-        Some(columns(story)),
+        Some(columns(story, is_inside)),
         is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
@@ -322,7 +327,11 @@ fn utility(story: &Story<'_>) -> Section {
         columns: vec![("measure", Kind::Words), ("meaning", Kind::Sentence), ("value", Kind::Number)],
         rows: vec![
             named("GCP", "the mean loss of a published cell: 0 is none, 1 all", optional(report.gcp)),
-            named("GCP, all rows", "the same, suppressed records counting as lost", decimal(report.gcp_all)),
+            named(
+                "GCP-all",
+                "the same over all records, a suppressed one counting as total loss: to compare methods and tools",
+                decimal(report.gcp_all),
+            ),
             named(
                 "RGCP",
                 "the same, suppressed records counting as if in the class where the loss is least",
@@ -411,7 +420,7 @@ pub(super) fn limits(limits: &[Limit]) -> Section {
     Section { id: "limits", heading: "Limits", parts: vec![Part::Table(table)] }
 }
 
-fn columns(story: &Story<'_>) -> Section {
+fn columns(story: &Story<'_>, is_inside: bool) -> Section {
     let role = |role: Role| match role {
         Role::Identifier => "identifier: never published",
         Role::Quasi => "quasi-identifier: generalised",
@@ -428,7 +437,23 @@ fn columns(story: &Story<'_>) -> Section {
         rows,
     };
     let made = text(format!("The classes were made by the method {}.", story.claim.method));
-    Section { id: "columns", heading: "Columns", parts: vec![made, Part::Table(table)] }
+    let mut parts = vec![made, Part::Table(table)];
+    parts.extend(is_inside.then(|| readings(story.readings)).flatten());
+    Section { id: "columns", heading: "Columns", parts }
+}
+
+/// How columns were read, where that is not plain.
+pub(super) fn readings(readings: &[ColumnReading]) -> Option<Part> {
+    let row = |reading: &ColumnReading| {
+        let by = if reading.declared { "declared" } else { "found in the data" };
+        vec![reading.column.clone(), reading.text.clone(), by.to_owned()]
+    };
+    let table = Table {
+        caption: "How cells were read".into(),
+        columns: vec![("column", Kind::Words), ("read as", Kind::Sentence), ("because", Kind::Words)],
+        rows: readings.iter().map(row).collect(),
+    };
+    (!table.rows.is_empty()).then_some(Part::Table(table))
 }
 
 pub(super) fn stages(seconds: &[(String, f64)]) -> Section {

@@ -86,7 +86,17 @@ fn told_claim(claim: &Claim) -> Value {
 }
 
 fn round(round: &Round<'_>) -> Value {
-    let &Summary { k: _, m: _, records, clusters, certain, ref attacks, identity, ref worst } = round.attacks;
+    let &Summary {
+        k: _,
+        m: _,
+        records,
+        clusters,
+        certain,
+        ref attacks,
+        identity,
+        ref worst,
+        clusters_with_shared_terms,
+    } = round.attacks;
     let cluster = |of: &Cluster| {
         let Cluster { cluster, attacks, learned, people, statements } = of;
         json!({
@@ -100,6 +110,7 @@ fn round(round: &Round<'_>) -> Value {
         "attacks": {
             "records": records,
             "clusters": clusters,
+            "clusters_with_shared_terms": clusters_with_shared_terms,
             "certain": certain,
             "attacks": attacks,
             "identity": identity,

@@ -25,16 +25,16 @@ mod text;
 use serde::Serialize;
 
 pub use answers::{
-    Explained, Shown, UTILITY_PLOTS, attack_page, chunks_repaired, columns_text, demo_page, explain_page,
-    groups_repaired, inspect_page, inspect_table_page, noise_promise, noisy_rows, proof_page, query_page, sweep_page,
-    utility_page, utility_plots,
+    Audited, CountedPeople, Explained, Shown, UTILITY_PLOTS, attack_page, audit_page, audit_sets_page, chunks_repaired,
+    columns_page, demo_page, explain_page, groups_repaired, inspect_page, inspect_table_page, noise_promise,
+    noisy_rows, proof_page, query_page, sweep_page, utility_page, utility_plots,
 };
 pub use classes::Tried;
 pub use dependency::{dependencies_html, network_picture};
 pub use page::{Page, count, number, share, visible, visible_json, visible_lines};
 pub use run::{
-    AnyClaim, Attacked, Before, Believed, Dependencies, Happened, Judgement, Known, Limit, Proof, Repaired, Round, Run,
-    SweepRow, Unchecked, Utility,
+    AnyClaim, AsRead, Attacked, Before, Believed, Dependencies, Happened, Judgement, Known, Limit, Proof, Repaired,
+    Round, Run, SweepRow, Unchecked, Utility, people_line,
 };
 
 /// Who reads a report.

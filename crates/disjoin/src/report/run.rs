@@ -5,14 +5,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::page::Page;
+use super::page::{Page, Part, Section, count, number};
 use super::{Audience, Tried, classes, disassociated, noisy, recoded, split};
 use crate::attack::semantic::summary as semantic;
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{BeliefTold, Surviving, Valued};
 use crate::attack::{BreachReport, NetworkBreach};
+use crate::audit::TableAudit;
+use crate::data::{People, Visits};
 use crate::inspect::Risk;
 use crate::measure::{self, NoisyReport, RecodedReport, SplitReport, TableReport};
+use crate::read::rows::ColumnReading;
 use crate::recipe::Recipe;
 use crate::reconstruct::Estimate;
 use crate::release::{self, Claim, Form, NoisyClaim, Promise, RecodedClaim, SplitClaim, TableClaim};
@@ -28,6 +31,8 @@ pub struct Run {
     pub records: u64,
     /// Different terms of the original, of sets.
     pub terms: u64,
+    /// How it was read.
+    pub input: AsRead,
     /// Who could be singled out in the data as it was.
     pub before: Before,
     /// What is promised about the release.
@@ -40,6 +45,37 @@ pub struct Run {
     pub judgement: Judgement,
     /// Seconds that each stage took, in the order of the stages.
     pub seconds: Vec<(String, f64)>,
+    /// How columns of a table were read, where that is not plain.
+    pub readings: Vec<ColumnReading>,
+    /// Whose rows were read, if a column names people.
+    pub people: Option<People>,
+    /// What its maker should know before it is published.
+    pub warnings: Vec<String>,
+}
+
+/// How an original was read.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct AsRead {
+    /// As custody.json has it.
+    #[serde(flatten)]
+    pub told: serde_json::Map<String, serde_json::Value>,
+    /// In a few words.
+    #[serde(skip)]
+    pub how: String,
+    /// What was left out, collapsed or repaired, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl AsRead {
+    /// The part of a report inside that tells of it.
+    fn section(&self) -> Section {
+        let mut parts = vec![Part::Text(format!("Read as {}.", self.how))];
+        match self.notes.is_empty() {
+            true => parts.push(Part::Text("Nothing was left out, collapsed or repaired on reading.".into())),
+            false => parts.extend(self.notes.iter().map(|note| Part::Text(format!("{note}.")))),
+        }
+        Section { id: "input", heading: "How the data were read", parts }
+    }
 }
 
 /// A claim of any form.
@@ -69,6 +105,17 @@ impl AnyClaim {
             AnyClaim::Noisy(claim) => claim.unchecked(with_original),
         };
         fields.into_iter().map(|(field, why)| Unchecked { what: field, why: why.to_owned() }).collect()
+    }
+
+    /// If records are counted by people: what became of several rows of one.
+    pub fn people(&self) -> Option<Visits> {
+        match self {
+            AnyClaim::Disassociated(claim) => claim.people,
+            AnyClaim::Classes(claim) => claim.people,
+            AnyClaim::Split(claim) => claim.people,
+            AnyClaim::Recoded(claim) => claim.people,
+            AnyClaim::Noisy(claim) => claim.people,
+        }
     }
 
     /// The files of the release that `verify` reads.
@@ -154,6 +201,8 @@ pub enum Proof {
         /// The sets inside them.
         #[serde(skip_serializing_if = "Option::is_none")]
         sets: Option<SetsVerdict>,
+        /// What the classes keep, whatever is promised.
+        actual: Box<TableAudit>,
     },
     /// Of a split table.
     Split(TableVerdict),
@@ -196,6 +245,8 @@ pub enum Attacked {
         inference: Option<Tried>,
         /// Which dependencies survive, if a column is sensitive.
         dependencies: Option<Dependencies>,
+        /// What the classes show to anybody.
+        actual: Option<Box<TableAudit>>,
     },
     /// In a split table.
     Split {
@@ -342,7 +393,34 @@ impl Run {
             Form::Noisy => noisy::Story::of(self).map(|story| noisy::page(&story, audience)),
         };
         // The parts of a run are always of one form.
-        page.unwrap_or_default()
+        let mut page = page.unwrap_or_default();
+        if audience == Audience::Inside {
+            page.sections.splice(0..0, self.inside_sections());
+        }
+        if audience == Audience::Inside && !self.input.how.is_empty() {
+            page.sections.push(self.input.section());
+        }
+        page
+    }
+
+    /// Warnings, and how many people have how many rows: both were counted in the original.
+    fn inside_sections(&self) -> Vec<Section> {
+        let texts = |texts: Vec<String>| texts.into_iter().map(Part::Text).collect();
+        let warnings = (!self.warnings.is_empty()).then(|| Section {
+            id: "warnings",
+            heading: "Before you publish",
+            parts: texts(self.warnings.clone()),
+        });
+        let people = self.people.as_ref().map(|people| Section {
+            id: "people",
+            heading: "People and rows",
+            parts: texts(vec![format!(
+                "Column {} names people: {}. Records are counted by people.",
+                people.column,
+                people_line(people)
+            )]),
+        });
+        warnings.into_iter().chain(people).collect()
     }
 
     /// The report inside, for programs.
@@ -354,8 +432,35 @@ impl Run {
             Form::Recoded => recoded::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
             Form::Noisy => noisy::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
         };
-        told.unwrap_or_default()
+        let mut told = told.unwrap_or_default();
+        if let Some(fields) = told.as_object_mut() {
+            if let Some(people) = self.people.as_ref().and_then(|people| serde_json::to_value(people).ok()) {
+                fields.insert("people".into(), people);
+            }
+            if !self.warnings.is_empty() {
+                fields.insert("warnings".into(), self.warnings.clone().into());
+            }
+            if let Ok(input) = serde_json::to_value(&self.input) {
+                fields.insert("input".into(), input);
+            }
+        }
+        told
     }
+}
+
+/// How many people have how many rows, in plain words.
+pub fn people_line(people: &People) -> String {
+    let became = match people.visits {
+        Visits::Together => "rows of a person are one record",
+        Visits::First => "the first row of each person is used",
+        Visits::Apart => "rows of a person stay apart, and no cluster or part of a class has two of them",
+    };
+    format!(
+        "{} in {}, at most {} of one person; {became}",
+        count(people.people, "person", "people"),
+        count(people.rows, "row", "rows"),
+        number(people.most_rows),
+    )
 }
 
 /// What is known of an itemset.

@@ -4,13 +4,14 @@
 
 use serde::Serialize;
 
-use super::classes::{Outline, limits, page_of, proof, stages, text};
+use super::classes::{Outline, limits, page_of, proof, readings, stages, text};
 use super::page::{Kind, Page, Part, Section, Table, count, decimal, number, share};
 use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Run, Utility};
 use super::{Audience, dependency};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
 use crate::measure::SplitReport;
+use crate::read::rows::ColumnReading;
 use crate::recipe::Recipe;
 use crate::release::split::{QUASI, SplitClaim};
 use crate::verify::TableVerdict;
@@ -42,6 +43,9 @@ pub(super) struct Story<'a> {
     pub(super) holds: bool,
     /// How long each stage took.
     pub(super) seconds: &'a [(String, f64)],
+    /// How columns were read, where that is not plain.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) readings: &'a [ColumnReading],
 }
 
 impl<'a> Story<'a> {
@@ -70,6 +74,7 @@ impl<'a> Story<'a> {
             limits: &run.judgement.limits,
             holds: run.judgement.holds,
             seconds: &run.seconds,
+            readings: &run.readings,
         })
     }
 }
@@ -84,6 +89,7 @@ pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
         is_inside.then(|| utility(story)),
         (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
         Some(files(story)),
+        is_inside.then(|| columns(story)).flatten(),
         is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
@@ -100,6 +106,12 @@ pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
             made_by: &story.claim.made_by,
         },
     )
+}
+
+/// How columns were read, where that is not plain.
+fn columns(story: &Story<'_>) -> Option<Section> {
+    let part = readings(story.readings)?;
+    Some(Section { id: "columns", heading: "Columns", parts: vec![part] })
 }
 
 fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
@@ -163,8 +175,8 @@ fn utility(story: &Story<'_>) -> Section {
     ];
     if let Some(quasi) = &report.quasi {
         rows.push(named(
-            "GCP, all rows",
-            "the mean loss of a cell, suppressed records counting as lost",
+            "GCP-all",
+            "the mean loss of a cell over all records, a suppressed one counting as total loss",
             decimal(quasi.gcp_all),
         ));
     }

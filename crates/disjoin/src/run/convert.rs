@@ -142,7 +142,7 @@ fn copy(
         let package =
             Package::default().copied(&mut roots, encoding).bytes(Part::Release, "claim.json", stored.claim.to_json()?);
         let package = match &opened.custody {
-            Some(custody) => carry(package, custody, &["custody.json", "leaf_of.csv", "original.csv"])?,
+            Some(custody) => carry(package, custody, &["custody.json", "leaf_of.csv", "original.csv", "people.csv"])?,
             None => package,
         };
         package.write(staging, observer)

@@ -7,6 +7,7 @@
 //! Checked by: tests/it/recipes.rs, crates/disjoin-cli/tests/it/run.rs, verdicts.rs
 
 mod attack;
+mod audit;
 mod convert;
 mod explain;
 pub mod forms;
@@ -15,6 +16,7 @@ pub mod limits;
 pub mod meaning;
 mod measure;
 pub mod open;
+mod people;
 mod person;
 mod protect;
 mod query;
@@ -28,9 +30,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use attack::{AttackOptions, attack};
+pub use audit::{AuditOptions, audit};
 pub use convert::{Converted, convert, spreadsheet_safe};
 pub use explain::explain;
-pub use inspect::{InspectOptions, inspect};
+pub use inspect::{InspectOptions, Look, inspect, look};
 pub use measure::{MeasureOptions, measure};
 pub use open::{Input, Opened, Originally, open};
 pub use protect::protect;
@@ -40,7 +43,7 @@ pub use repair::{RepairOptions, repair};
 pub use verify::verify;
 
 use crate::error::{Error, Result};
-use crate::inspect::{risk, rows_at_risk};
+use crate::inspect::{people_at_risk, risk, rows_at_risk};
 use crate::memory::Memory;
 use crate::observer::{Observer, observed};
 use crate::publish::{Destination, Kept, Package, Part, Staging};
@@ -134,6 +137,7 @@ fn go(
     observer.stage("writing the release");
     made.plan(recipe)?.package.write(staging, observer)?;
     let mut original = made.into_original();
+    original.warnings().iter().for_each(|warning| observer.warn(warning));
     observer.stage("looking for people who can be singled out");
     let before = clock.time("inspect", || before(recipe, &original, observer))?;
     let mut rounds: Vec<Round> = Vec::new();
@@ -162,16 +166,45 @@ fn go(
         package.write(staging, observer)?;
         repaired = Some(mended.repaired);
     };
-    let measured = MeasureOptions::of(recipe);
-    let utility = clock.time("measure", || forms::measure(&opened, &original, &measured, observer))?;
-    let last = rounds.last().ok_or(Error::Internal("every release is verified"))?;
-    let judgement = recipe.limits.judge(Some(last.proof.holds()), &last.attacked.found().and(utility.found()));
-    let (records, terms) = original.size();
-    let (recipe, seconds) = (recipe.clone(), std::mem::take(&mut clock.seconds));
-    let run = Run { recipe, records, terms, before, claim: opened.claim(), rounds, utility, judgement, seconds };
+    let run = finished(recipe, (&opened, &original), before, rounds, clock, observer)?;
     observer.stage("writing the report");
     pages(&run)?.write(staging, observer)?;
     Ok(run)
+}
+
+/// Measures what is left, and puts all that is known of the run together.
+fn finished(
+    recipe: &Recipe,
+    (opened, original): (&Opened, &Original),
+    before: Before,
+    rounds: Vec<Round>,
+    clock: &mut Clock,
+    observer: &dyn Observer,
+) -> Result<Run> {
+    let measured = MeasureOptions::of(recipe);
+    let utility = clock.time("measure", || forms::measure(opened, original, &measured, observer))?;
+    let last = rounds.last().ok_or(Error::Internal("every release is verified"))?;
+    let judgement = recipe.limits.judge(Some(last.proof.holds()), &last.attacked.found().and(utility.found()));
+    let ((records, terms), input) = (original.size(), original.as_read()?);
+    let (recipe, seconds) = (recipe.clone(), std::mem::take(&mut clock.seconds));
+    let readings = original.readings().to_vec();
+    let (people, warnings) = (original.people().cloned(), original.warnings());
+    let claim = opened.claim();
+    Ok(Run {
+        recipe,
+        records,
+        terms,
+        input,
+        before,
+        claim,
+        rounds,
+        utility,
+        judgement,
+        seconds,
+        readings,
+        people,
+        warnings,
+    })
 }
 
 /// Opens what was written, as anybody would, and takes custody of it.
@@ -184,13 +217,21 @@ fn read_back(staging: &Staging, form: Form, original: &mut Original, memory: Mem
 /// Who could be singled out in the data as they were.
 fn before(recipe: &Recipe, original: &Original, observer: &dyn Observer) -> Result<Before> {
     let (k, m) = (recipe.protect.k, recipe.protect.m);
+    let apart = people::apart(original.people());
     Ok(match (recipe.form(), original) {
         // What is counted in the data must not leave, and there is no k to count by.
         (Form::Noisy, _) => Before::Nothing,
-        (_, Original::Sets { data, .. }) => Before::Sets(risk(data, k, m, observer)),
-        (_, Original::Table { table, .. }) => {
-            Before::Table { at_risk: rows_at_risk(table, k, observer), rows: table.n_rows() as u64 }
-        }
+        (_, Original::Sets { data, .. }) => match apart {
+            Some(people) => Before::Sets(risk(&people.union(data), k, m, observer)),
+            None => Before::Sets(risk(data, k, m, observer)),
+        },
+        (_, Original::Table { table, .. }) => match apart {
+            Some(people) => {
+                let at_risk = people_at_risk(table, &people.of_row, k, observer);
+                Before::Table { at_risk, rows: people.people }
+            }
+            None => Before::Table { at_risk: rows_at_risk(table, k, observer), rows: table.n_rows() as u64 },
+        },
     })
 }
 

@@ -6,12 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::data::{Dataset, Dictionary, Table};
+use super::forms::value;
+use super::people;
+use crate::data::{Dataset, Dictionary, Evidence, People, Table};
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::publish::{Kept, custody_folder, encoding_of, release_folder};
-use crate::read::rows::{Declared, TableIntake};
+use crate::read::rows::{ColumnReading, Declared, TableIntake};
 use crate::read::{Intake, Options, Sources, read_sets, read_table_from};
 use crate::reconstruct::{Model, Multiplicity};
 use crate::release::open::{RootStream, Roots, load, load_into};
@@ -19,7 +21,7 @@ use crate::release::privacy_models::Criterion;
 use crate::release::recoded::Recoded;
 use crate::release::split::SplitTables;
 use crate::release::{Claim, Disassociated, Form, RecodedClaim, SplitClaim, TableClaim, form_of};
-use crate::report::AnyClaim;
+use crate::report::{AnyClaim, AsRead};
 use crate::verify::{NoisyFiles, open_noisy, open_recoded, open_split, open_table};
 
 /// An opened release.
@@ -214,7 +216,9 @@ impl Originally<'_> {
         let is_table = matches!(opened.form(), Form::Classes | Form::Split);
         let original = match (is_table, kept) {
             (false, kept) => {
-                let (data, intake) = read_sets(location, &self.options, sources, observer)?;
+                let options = self.options_for(opened)?;
+                let (data, mut intake) = read_sets(location, &options, sources, observer)?;
+                let data = people::join_beyond(data, &mut intake, opened.k());
                 Original::Sets { data, intake, kept }
             }
             (true, Some(kept)) => {
@@ -228,6 +232,16 @@ impl Originally<'_> {
         };
         original.check(location, opened)?;
         Ok(Some(original))
+    }
+
+    /// How sets are read, if records of the release are people's: what became of their rows is in the claim.
+    fn options_for(&self, opened: &Opened) -> Result<Options> {
+        let Some(visits) = opened.claim().people() else { return Ok(self.options.clone()) };
+        if self.options.person.is_none() && self.options.id_column.is_none() {
+            let problem = "is needed: records of the release are counted by people";
+            return Err(Error::recipe("input.person", problem, "name the column that names people: --person COLUMN"));
+        }
+        Ok(Options { visits, ..self.options.clone() })
     }
 
     /// The same where it is needed; `why` it is.
@@ -249,12 +263,52 @@ impl Original {
         Original::Table { table, intake, kept: Kept::default() }
     }
 
+    /// How its columns were read, where that is not plain.
+    pub(crate) fn readings(&self) -> &[ColumnReading] {
+        match self {
+            Original::Sets { .. } => &[],
+            Original::Table { intake, .. } => &intake.column_readings,
+        }
+    }
+
+    /// Whose rows they were, if a column names people.
+    pub(crate) fn people(&self) -> Option<&People> {
+        match self {
+            Original::Sets { intake, .. } => intake.people.as_ref(),
+            Original::Table { intake, .. } => intake.people.as_ref(),
+        }
+    }
+
+    /// Signs that people should be counted, and are not.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let several = match self {
+            Original::Sets { intake, .. } => &intake.several,
+            Original::Table { intake, .. } => &intake.several,
+        };
+        several.iter().map(Evidence::text).collect()
+    }
+
     /// Takes custody of it.
     pub(crate) fn keep(&mut self, custody: Kept) {
         match self {
             Original::Sets { kept, .. } => *kept = Some(custody),
             Original::Table { kept, .. } => *kept = custody,
         }
+    }
+
+    /// How it was read.
+    pub(crate) fn as_read(&self) -> Result<AsRead> {
+        let (told, format, reading, notes) = match self {
+            Original::Sets { intake, .. } => {
+                (value(intake)?, intake.format.to_string(), &intake.reading, intake.notes())
+            }
+            Original::Table { intake, .. } => {
+                (value(intake)?, intake.format.clone(), &intake.reading, intake.reading.notes())
+            }
+        };
+        let told = if let serde_json::Value::Object(told) = told { told } else { serde_json::Map::new() };
+        let how = [format, reading.how()].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
+        Ok(AsRead { told, how, notes })
     }
 
     /// Records or rows, and different terms.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::time::Instant;
 
+use super::forms::classes::check_columns;
 use super::forms::split::{custody, told};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -41,6 +42,7 @@ pub fn stream_split(
             let with_values = takes_rows(&asked.criteria);
             let rows = RowLog { file, place, with_values };
             let Streamed { mut counted, intake, renumbered } = count(rows)?;
+            check_columns(&counted.columns.columns, &asked.declared, &intake, observer)?;
             observer.stage("looking at every group");
             let start = Instant::now();
             let rows = counted.n_rows();

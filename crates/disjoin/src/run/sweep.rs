@@ -18,7 +18,7 @@ use super::open::{Input, Original};
 use super::{Answer, run_to};
 use crate::error::{Error, Place, Result};
 use crate::observer::{Observer, Quiet, observed};
-use crate::protect::disassociation::Params;
+use crate::protect::disassociation::{Grouping, Params};
 use crate::publish::Results;
 use crate::read::{Sources, read_sets, read_table_from};
 use crate::recipe::{Protect, Recipe, Shape};
@@ -159,14 +159,25 @@ pub fn recipes(base: &Recipe, grid: &Grid) -> Vec<Recipe> {
     let mut recipes = Vec::new();
     for (&k, &m) in ks.iter().flat_map(|k| ms.iter().map(move |m| (k, m))) {
         for (&max_cluster, &promise) in sizes.iter().flat_map(|size| promises.iter().map(move |p| (size, p))) {
+            let grouping = grouping_for(promise, grouping);
             let max_cluster = if size_follows_k { Params::usual_cluster(k, grouping) } else { max_cluster };
-            let recipe = with(base, k, m, max_cluster, promise);
+            let mut recipe = with(base, k, m, max_cluster, promise);
+            recipe.protect.grouping = grouping;
             if recipe.protect.params().check().is_ok() {
                 recipes.push(recipe);
             }
         }
     }
     recipes
+}
+
+/// A grouping that keeps the promise: the recipe's own, if it does.
+fn grouping_for(promise: Promise, own: Grouping) -> Grouping {
+    match (promise, own) {
+        (Promise::ProgramAware, _) => Grouping::Guarded,
+        (_, Grouping::Guarded) => Params::new(2, 1).grouping,
+        (_, own) => own,
+    }
 }
 
 /// A recipe with other parameters, wherever they stand.

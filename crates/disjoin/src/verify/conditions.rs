@@ -16,6 +16,10 @@
 //! them into the same k records of P (P has k). What remains of a shared chunk finds free records one by one, since
 //! the clusters in which a subrecord may lie have at least as many records as the chunk has subrecords. No record is
 //! left empty, thanks to P's term chunk or to the number of its subrecords, wherever the shared ones lie.
+//!
+//! A member of a joint cluster may have no chunk of its own. Then the subrecords of this joint cluster fill it: there are k (h - 1) more
+//! than such records, h being the number of parts that meet, or there is a term chunk, whose terms may be anywhere below it; none of
+//! these has terms that stand below as well, so that they may lie anywhere. If P itself is such a member, any k records below will do.
 
 use std::collections::HashMap;
 
@@ -32,6 +36,8 @@ pub(super) struct Asked<'a> {
     pub(super) parameters: &'a Parameters,
     pub(super) k: u32,
     pub(super) m: u32,
+    /// Whether all that is shared must have been taken out of the clusters below: the promise is program-aware.
+    pub(super) is_guarded: bool,
     /// Whether the claim names sensitive terms.
     pub(super) has_sensitive: bool,
     /// Those that the root's dictionary knows, ascending.
@@ -60,6 +66,7 @@ pub(super) fn check(root: &Node, asked: Asked<'_>, line: u64, tally: &mut Tally)
         shape: Shape::default(),
         sizes_before: vec![0],
         owned: matches!(root, Node::Joint(_)).then(HashMap::default),
+        is_inside: false,
         scratch: Vec::new(),
     };
     walk.node(root);
@@ -79,6 +86,8 @@ struct Walk<'a> {
     /// For each term the simple clusters whose place for it has been met, as ascending runs; none kept for a root that
     /// shares nothing.
     owned: Option<HashMap<TermId, Vec<Run>, foldhash::fast::RandomState>>,
+    /// Whether there is a joint cluster around.
+    is_inside: bool,
     scratch: Vec<TermId>,
 }
 
@@ -101,7 +110,11 @@ impl Walk<'_> {
         self.shape.term_chunk_terms += simple.term_chunk.len() as u64;
 
         let (line, k) = (self.line, self.asked.k);
-        let is_empty = simple.record_chunks.is_empty() && simple.term_chunk.is_empty();
+        let is_empty = simple.is_bare();
+        if is_empty && self.is_inside {
+            // Its records have what is in the chunks of the joint cluster around it, which `joint` looks at.
+            return;
+        }
         self.tally.check(Rule::EmptyCluster, line, !is_empty, || format!("cluster {number} has no chunk at all"));
         self.tally.check(Rule::ClusterSize, line, size >= u64::from(k), || {
             format!("cluster {number} has {size} records, fewer than k = {k}")
@@ -127,7 +140,9 @@ impl Walk<'_> {
         self.shape.shared_chunks += joint.shared_chunks.len() as u64;
         let number = self.shape.joint_clusters;
         let first = self.sizes_before.len() - 1;
+        let was_inside = std::mem::replace(&mut self.is_inside, true);
         joint.members.iter().for_each(|member| self.node(member));
+        self.is_inside = was_inside;
         let below: Run = (first, self.sizes_before.len() - 1);
         let size = self.sizes_before[below.1] - self.sizes_before[below.0];
 
@@ -135,18 +150,53 @@ impl Walk<'_> {
         self.tally.check(Rule::MemberSizes, line, n_members > 0 && joint.size == size, || {
             format!("joint cluster {number} has a size of {}, its {n_members} members have {size} together", joint.size)
         });
-        self.disjoint(&joint.shared_chunks, &[], || format!("joint cluster {number}"));
+        self.shape.term_chunk_terms += joint.term_chunk.len() as u64;
+        self.disjoint(&joint.shared_chunks, &joint.term_chunk, || format!("joint cluster {number}"));
+        let mut has_conflicts = joint.term_chunk.iter().any(|&t| !self.owned_within(t, below).is_empty());
+        self.tally.check(Rule::DisjointDomains, line, !has_conflicts, || {
+            format!("joint cluster {number}: terms of its term chunk stand in clusters below as well")
+        });
         for (i, chunk) in joint.shared_chunks.iter().enumerate() {
             let place = || format!("joint cluster {number}, shared chunk {}", i + 1);
             self.bag(chunk, size, place);
             if chunk.terms.iter().any(|&t| !self.owned_within(t, below).is_empty()) {
+                has_conflicts = true;
                 self.conflicting(chunk, below, place);
+                if self.asked.is_guarded {
+                    self.tally.check(Rule::DisjointDomains, line, false, || {
+                        format!(
+                            "{}: some of its terms stand in clusters below, which the guarded grouping never does",
+                            place()
+                        )
+                    });
+                }
             } else {
                 self.anonymous(chunk, Rule::SharedChunkAnonymity, place);
             }
         }
+        self.bare_members(joint, size, has_conflicts, number);
         // Only now, for the chunks of one joint do not stand below each other.
-        self.own(joint.shared_chunks.iter().flat_map(|chunk| &chunk.terms), below);
+        let domains = joint.shared_chunks.iter().map(|chunk| &chunk.terms).chain([&joint.term_chunk]);
+        self.own(domains.flatten(), below);
+    }
+
+    /// Members without a chunk of their own: the chunks of the joint cluster fill them, while parts meet elsewhere.
+    fn bare_members(&mut self, joint: &Joint, size: u64, has_conflicts: bool, number: u64) {
+        let is_bare = |member: &&Node| matches!(member, Node::Simple(simple) if simple.is_bare());
+        let bare: u64 = joint.members.iter().filter(is_bare).map(Node::size).sum();
+        if bare == 0 {
+            return;
+        }
+        let Asked { k, m, .. } = self.asked;
+        let n: u64 = joint.shared_chunks.iter().map(Chunk::n_subrecords).sum();
+        let n_parts = joint.shared_chunks.len() as u64 + u64::from(bare < size);
+        let needed = bare + u64::from(k) * n_parts.min(u64::from(m)).saturating_sub(1);
+        // If there are just as many subrecords, then none lies where another part does.
+        let is_filled = n >= needed || n == bare || !joint.term_chunk.is_empty();
+        let holds = is_filled && !has_conflicts && size >= u64::from(k);
+        self.tally.check(Rule::Filling, self.line, holds, || {
+            format!("joint cluster {number} has {n} subrecords for {bare} records without chunks, fewer than {needed}")
+        });
     }
 
     fn n_records(&self) -> u64 {
@@ -213,8 +263,10 @@ impl Walk<'_> {
         let is_sensitive = |term: &TermId| self.asked.sensitive.binary_search(term).is_ok();
         let fills_any = simple.term_chunk.iter().any(|term| !is_sensitive(term));
         let filled = simple.term_chunk.len() as u64 * u64::from(self.asked.parameters.most_of_sensitive(simple.size));
-        let is_empty = simple.record_chunks.is_empty() && simple.term_chunk.is_empty();
-        let holds = fills_any || (!is_empty && n + filled >= needed);
+        let is_empty = simple.is_bare();
+        // Subrecords that just suffice leave no record with two of them, whatever the original: no set spans chunks.
+        let is_apart = simple.term_chunk.is_empty() && n == u64::from(simple.size);
+        let holds = fills_any || (!is_empty && (n + filled >= needed || is_apart));
         self.tally.check(Rule::Filling, self.line, holds, || {
             format!("cluster {number} has {n} subrecords and {filled} terms to fill records, fewer than s + k(h - 1) = {needed}")
         });

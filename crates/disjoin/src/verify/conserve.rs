@@ -34,15 +34,21 @@ impl Bounds {
         match node {
             Node::Simple(simple) => {
                 self.add_chunks(&simple.record_chunks);
-                for &term in &simple.term_chunk {
-                    *at(&mut self.term_chunks, term) += 1;
-                    *at(&mut self.term_chunk_records, term) += u64::from(simple.size);
-                }
+                self.add_listed(&simple.term_chunk, u64::from(simple.size));
             }
             Node::Joint(joint) => {
                 joint.members.iter().for_each(|member| self.add(member));
                 self.add_chunks(&joint.shared_chunks);
+                self.add_listed(&joint.term_chunk, joint.size);
             }
+        }
+    }
+
+    fn add_listed(&mut self, term_chunk: &[TermId], records: u64) {
+        for &term in term_chunk {
+            *at(&mut self.term_chunks, term) += 1;
+            let most = at(&mut self.term_chunk_records, term);
+            *most = most.saturating_add(records);
         }
     }
 
@@ -199,10 +205,14 @@ impl Projection<'_> {
                 let number = self.joint;
                 let mut records = Vec::new();
                 joint.members.iter().for_each(|member| records.extend(self.node(member)));
-                let parts = Parts::new(&joint.shared_chunks, &[], records.iter().map(Vec::as_slice), self.observer);
+                let records = records.iter().map(Vec::as_slice);
+                let parts = Parts::new(&joint.shared_chunks, &joint.term_chunk, records, self.observer);
                 self.compare(&joint.shared_chunks, &parts, Rule::CustodySharedChunks, |chunk| {
                     format!("joint cluster {number}, shared chunk {chunk}")
                 });
+                if !joint.term_chunk.is_empty() {
+                    self.present(&parts, || format!("joint cluster {number}"));
+                }
                 parts.left_over
             }
         }
@@ -222,14 +232,18 @@ impl Projection<'_> {
         self.compare(&simple.record_chunks, &parts, Rule::CustodyRecordChunks, |chunk| {
             format!("cluster {number}, record chunk {chunk}")
         });
-        let n_absent = parts.term_chunk_supports.iter().filter(|&&support| support == 0).count();
-        self.tally.check(Rule::CustodyTermChunks, self.line, n_absent == 0, || {
-            format!("cluster {number}: {n_absent} terms of its term chunk are in none of its records")
-        });
+        self.present(&parts, || format!("cluster {number}"));
         if let Some(l) = self.custody.multiplicity {
             self.diversity(records, l, number);
         }
         parts.left_over
+    }
+
+    fn present(&mut self, parts: &Parts, place: impl Fn() -> String) {
+        let n_absent = parts.term_chunk_supports.iter().filter(|&&support| support == 0).count();
+        self.tally.check(Rule::CustodyTermChunks, self.line, n_absent == 0, || {
+            format!("{}: {n_absent} terms of its term chunk are in none of its records", place())
+        });
     }
 
     fn compare(&mut self, chunks: &[Chunk], parts: &Parts, rule: Rule, place: impl Fn(usize) -> String) {

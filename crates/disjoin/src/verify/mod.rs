@@ -16,6 +16,7 @@ mod conditions;
 mod conserve;
 mod cut;
 mod noisy;
+mod people;
 mod recoded;
 mod rules;
 mod split;
@@ -37,6 +38,8 @@ use conditions::{Asked, Shape};
 use conserve::{Bounds, Custody};
 pub(crate) use cut::{STEPS as CUT_STEPS, fill as cut_fill};
 pub use noisy::{NoisyCheck, NoisyFiles, NoisyFinding, NoisyRule, NoisyVerdict, open_noisy, verify_noisy};
+pub use people::{Parts, verify_people, verify_people_of_table};
+pub(crate) use recoded::{OfSize, count_sets};
 pub use recoded::{
     RecodedCheck, RecodedFinding, RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded,
 };
@@ -210,7 +213,8 @@ fn check_occurrences(found: Occurrences, told: u64, header: &Header, claim: &Cla
     // How often a sensitive term may occur is bounded otherwise.
     let is_sensitive = parameters.sensitive.is_some();
     // Where refusals are reckoned back, a cluster cannot be arranged at will.
-    let is_open = claim.promise == Promise::AlgorithmAware && parameters.cut == CutRule::Greedy;
+    let is_aware = matches!(claim.promise, Promise::AlgorithmAware | Promise::ProgramAware);
+    let is_open = is_aware && parameters.cut == CutRule::Greedy;
     let leaves_room = found.leave_room(told, header.k, header.m);
     tally.check(Rule::OccurrencesLeaveRoom, 1, !is_sensitive && !is_open && leaves_room, || {
         if is_sensitive {
@@ -263,6 +267,7 @@ impl<'a> Judge<'a> {
             parameters,
             k: parameters.k,
             m: parameters.m,
+            is_guarded: self.claim.promise == Promise::ProgramAware,
             has_sensitive: parameters.sensitive.is_some(),
             sensitive: &root.sensitive,
             l: parameters.sensitive.as_ref().and_then(|sensitive| sensitive.l),
@@ -317,7 +322,7 @@ impl<'a> Source<'a> {
                 Names::Original { dictionary, sensitive: ids.into() }
             }
         };
-        let is_aware = claim.promise == Promise::AlgorithmAware;
+        let is_aware = matches!(claim.promise, Promise::AlgorithmAware | Promise::ProgramAware);
         Source { names, is_aware, by_text: Arc::default(), n_roots: 0, n_leaves: 0 }
     }
 

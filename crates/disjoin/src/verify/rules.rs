@@ -63,6 +63,8 @@ pub enum Rule {
     CustodyLeftOver,
     /// |P| >= l * s(t, P) for every sensitive term t.
     DiversityMultiplicity,
+    /// No two records of one person are in clusters that belong together.
+    People,
 }
 
 /// The number of rules.
@@ -80,7 +82,7 @@ impl std::fmt::Display for Rule {
 
 impl Rule {
     /// All rules, in the order in which they are told.
-    pub const ALL: [Rule; 28] = [
+    pub const ALL: [Rule; 29] = [
         Rule::Promise,
         Rule::Parameters,
         Rule::MemberSizes,
@@ -109,6 +111,7 @@ impl Rule {
         Rule::CustodySharedChunks,
         Rule::CustodyLeftOver,
         Rule::DiversityMultiplicity,
+        Rule::People,
     ];
 
     /// What the rule protects, in one plain sentence.
@@ -158,6 +161,7 @@ impl Rule {
             Rule::CustodySharedChunks => "Every shared chunk is true of the records below it.",
             Rule::CustodyLeftOver => "Every term of every record is published, in exactly one place.",
             Rule::DiversityMultiplicity => "Nobody is linked to a sensitive term with a probability above 1/l.",
+            Rule::People => "Records of a cluster, and of clusters that share chunks with it, are of different people.",
         }
     }
 }

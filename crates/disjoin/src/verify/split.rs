@@ -57,7 +57,7 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
     // What is published of a quasi-identifier is a text, also where it began as a number.
     let quasi = claim.columns.iter().filter(|column| column.role == Role::Quasi);
     columns.extend(quasi.map(|column| (column.name.as_str(), Role::Quasi, false)));
-    columns.push((&claim.group_column, Role::Other, true));
+    columns.push((&claim.group_column, Role::Other, false));
     let name = place(QUASI);
     let mut quasi = parse(&name, &bytes.quasi, &columns, "this file")?;
     let group = quasi.columns.pop().ok_or(Error::Internal("a table has the columns that were declared"))?;
@@ -72,7 +72,7 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
     let table = |(file, bytes): (&SensitiveFile, &Vec<u8>)| {
         let numeric = claim.columns.iter().any(|column| column.name == file.column && column.numeric);
         let [group, value, count] = HEADING;
-        let columns = [(group, Role::Other, true), (value, Role::Sensitive, numeric), (count, Role::Other, true)];
+        let columns = [(group, Role::Other, false), (value, Role::Sensitive, numeric), (count, Role::Other, false)];
         let name = place(&file.file);
         let [group, value, count]: [Column; 3] = (parse(&name, bytes, &columns, "this file")?.columns.try_into())
             .map_err(|_| Error::Internal("a table has the columns that were declared"))?;
@@ -89,18 +89,18 @@ pub fn parse_split(claim: &SplitClaim, folder: &str, bytes: &SplitBytes) -> Resu
     Ok(SplitTables { quasi, group_of, sensitive })
 }
 
-/// The whole numbers of a column, from `least` on.
+/// The whole numbers of a column, from `least` on. Each has one spelling: 1 and 01 are two groups for who reads them as texts.
 fn integers(column: &Column, file: &str, least: u32) -> Result<Vec<u32>> {
-    let whole = |&number: &f64| {
-        let is_whole = number.fract() == 0.0 && (f64::from(least)..f64::from(u32::MAX)).contains(&number);
-        is_whole.then_some(number as u32)
+    let whole = |text: &str| {
+        let number = text.parse().ok().filter(|&number: &u32| number >= least && number < u32::MAX);
+        number.filter(|number| number.to_string() == text)
     };
-    let known: Vec<Option<u32>> = column.domain.numbers().unwrap_or_default().iter().map(whole).collect();
+    let known: Vec<Option<u32>> = column.domain.texts().iter().map(whole).collect();
     let value = |(&code, row): (&u32, u64)| {
         known.get(code as usize).copied().flatten().ok_or_else(|| {
             // Lines of a file with line ends in its cells are counted as rows.
             let place = Place::line(file, row + 2).in_column(&column.name);
-            Error::input(place, format!("the cell is not a whole number from {least} on"))
+            Error::input(place, format!("the cell is not a whole number from {least} on, in its plain spelling"))
         })
     };
     column.codes.iter().zip(0..).map(value).collect()

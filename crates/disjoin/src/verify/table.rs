@@ -29,7 +29,7 @@ use crate::release::generalized::{DATA, PublishedColumn, TableClaim, published_c
 use crate::release::privacy_models::{Criterion, Judge, Reading};
 
 /// How many findings a verdict tells in full.
-const N_FINDINGS: usize = 20;
+pub(super) const N_FINDINGS: usize = 20;
 
 /// What only the maker of a release has.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +69,8 @@ pub enum TableRule {
     Order,
     /// No rule leads from quasi-identifiers to a sensitive value with the confidence and support that are excluded.
     Associations,
+    /// Classes hold by people: in parts in which nobody has two rows.
+    People,
 }
 
 impl TableRule {
@@ -90,6 +92,9 @@ impl TableRule {
             TableRule::Order => "Lines stand in the order of their content: no other order can disclose who is who.",
             TableRule::Associations => {
                 "No rule leads from quasi-identifiers to a sensitive value as surely as is excluded."
+            }
+            TableRule::People => {
+                "Rows of every class are of parts in which nobody has two rows, and which satisfy every criterion by themselves."
             }
         }
     }

@@ -783,6 +783,7 @@ fn a_package_goes_to_the_disk_and_back() {
         rows: 10,
         columns: Vec::new(),
         missing: 0,
+        ..TableIntake::default()
     };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

@@ -316,7 +316,7 @@ fn forged_releases_are_refuted() {
         for (forged, rule) in forged_claims(made, &claim) {
             assert_ne!(forged, claim);
             // Words that say something else, and fields that do not belong there, are not even read; of version 1 no words are.
-            let broken = match judge(&forged.replace("\"version\": 2", "\"version\": 1"), &data) {
+            let broken = match judge(&forged.replace("\"version\": 3", "\"version\": 1"), &data) {
                 Err(Error::Input { .. }) => vec![NoisyRule::Nothing],
                 broken => broken.unwrap(),
             };

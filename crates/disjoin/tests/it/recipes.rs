@@ -56,7 +56,11 @@ fn wrong_recipes_are_refused_with_key_line_and_remedy() {
         ("[input]\nfile = \"x\"\n[protect]\npromise = \"algoritm-aware\"\n", 4, &["did you mean algorithm-aware?"]),
         ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"secret\"\n", 4, &["sensitive", "a list in [ ]"]),
         ("[input]\nfile = \"x\"\n[protect]\nsensitive = \"was expected secret\"\n", 4, &["a list in [ ]"]),
-        ("[input]\nfile = \"x\"\n[protect]\npromise = \"x`y`secret\"\n", 4, &["published, algorithm-aware"]),
+        (
+            "[input]\nfile = \"x\"\n[protect]\npromise = \"x`y`secret\"\n",
+            4,
+            &["published, algorithm-aware, program-aware"],
+        ),
         ("[input]\nfile = \"x\"\n[protect]\nl_diversity = 3\n", 4, &["protect.l_diversity", "sensitive = [\"...\"]"]),
         ("[protect]\nk = 5\n", 0, &["input.file", "file = \"patients.csv\""]),
         ("[input]\nfile = \"x\"\nseparator = \"secret\"\n", 3, &["input.separator", "one character", "tab"]),
@@ -87,11 +91,8 @@ fn wrong_recipes_are_refused_with_key_line_and_remedy() {
         let error = resolved(text).unwrap_err();
         let told = format!("{error} | {}", error.hint().unwrap_or_default());
         let Error::Input { place, .. } = &error else { panic!("{told}") };
-        assert_eq!(
-            place,
-            &if *line == 0 { Place::file("recipe.toml") } else { Place::line("recipe.toml", *line) },
-            "{told}"
-        );
+        let expected = if *line == 0 { Place::file("recipe.toml") } else { Place::line("recipe.toml", *line) };
+        assert_eq!(*place, expected, "{told}");
         assert!(parts.iter().all(|part| told.contains(part)), "{text}\n{told}");
         assert!(!told.contains("secret"), "{told}");
         assert!(error.hint().is_some() || told.contains("expected"), "{told}");
@@ -107,6 +108,7 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
         m: 3,
         sensitive: vec!["a \"b\"".into(), "c, d".into()],
         folder: "out".into(),
+        table: None,
     };
     let text = template(&answers);
     let recipe = resolved(&text).unwrap();
@@ -134,7 +136,8 @@ fn the_template_is_a_recipe_with_the_defaults_that_it_tells() {
     let of_sets = Written { table: None, ..all.clone() };
     assert!(resolve(&of_sets, Path::new("base")).unwrap().table.is_none());
     let limits = written::Limits { information_loss: rest.limits.information_loss, ..written::Limits::default() };
-    let of_table = Written { input: all.input.clone(), table: all.table.clone(), limits, ..Written::default() };
+    let input = written::Input { id_column: None, ..all.input.clone() };
+    let of_table = Written { input, table: all.table.clone(), limits, ..Written::default() };
     let recipe = resolve(&of_table, Path::new("base")).unwrap();
     let table = recipe.table.unwrap();
     assert_eq!((table.declared.roles.len(), table.criteria.len()), (7, 2));

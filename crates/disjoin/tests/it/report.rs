@@ -20,7 +20,7 @@ use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::InMemory;
 use disjoin::release::{Claim, Disassociated, Promise};
 use disjoin::repair::set_aside;
-use disjoin::report::{AnyClaim, Attacked, Audience, Before, Proof, Repaired, Round, Run, Utility};
+use disjoin::report::{AnyClaim, AsRead, Attacked, Audience, Before, Proof, Repaired, Round, Run, Utility};
 use disjoin::verify::{Truth, verify};
 use disjoin::{Result, Unobserved};
 
@@ -88,6 +88,7 @@ fn run(promise: Promise, repairs: bool) -> Result<Run> {
     Ok(Run {
         records: data.records.len() as u64,
         terms: data.n_terms() as u64,
+        input: AsRead::default(),
         before: Before::Sets(risk(&data, K, M, &Unobserved)),
         claim: AnyClaim::Disassociated(claim),
         rounds,
@@ -96,7 +97,10 @@ fn run(promise: Promise, repairs: bool) -> Result<Run> {
         seconds: [("read", 0.1), ("protect", 0.52), ("verify", 0.21), ("attack", 3.3), ("measure", 1.04)]
             .map(|(stage, seconds)| (stage.to_owned(), seconds))
             .into(),
+        readings: Vec::new(),
         recipe,
+        people: None,
+        warnings: Vec::new(),
     })
 }
 

@@ -28,7 +28,7 @@ fn words(name: &str, role: Role, cells: &[String]) -> Column {
 fn holds(found: &Surviving, are_classes: bool) -> bool {
     let dependencies = Some(Dependencies { found: found.clone(), person: None });
     let attacked = match are_classes {
-        true => Attacked::Classes { inference: None, dependencies },
+        true => Attacked::Classes { inference: None, dependencies, actual: None },
         false => Attacked::Split { breach: None, network: None, promised: None, is_outside: false, dependencies },
     };
     let written = Limits { dependency_rules: Some(0), ..Limits::default() };

@@ -60,6 +60,7 @@ fn intake(table: &Table) -> TableIntake {
         rows: table.n_rows() as u64,
         columns: table.columns.iter().map(|column| column.name.clone()).collect(),
         missing: 0,
+        ..TableIntake::default()
     }
 }
 
@@ -551,6 +552,7 @@ fn a_package_is_found_and_replaced() {
     let mut written = recipe_of(&roles, 2, &out);
     written.protect.method = Some(recipe::Method::Lattice);
     written.table.as_mut().unwrap().suppression_limit = Some(0.25);
+    written.table.as_mut().unwrap().publish_as_is = vec!["pay".into()];
     let recipe = recipe::resolve(&written, Path::new("")).unwrap();
     for _ in 0..2 {
         run::protect(&recipe, Input::Table(table.clone(), intake(&table)), &Unobserved).unwrap();
@@ -615,13 +617,15 @@ fn a_file_becomes_a_release_that_agrees_with_it() {
     let out = folder.path().join("out");
     let mut written = recipe_of(&roles, 4, &out);
     written.table.as_mut().unwrap().missing = vec!["NA".into()];
+    written.table.as_mut().unwrap().publish_as_is = vec!["note".into()];
     let recipe = recipe::resolve(&written, Path::new("")).unwrap();
     let declared = recipe.table.as_ref().unwrap().declared.clone();
     let (table, intake) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &declared).unwrap();
     run::protect(&recipe, Input::Table(table.clone(), intake), &Unobserved).unwrap();
 
     let kept = Kept::read(&out.join("custody"), Form::Classes).unwrap();
-    assert_eq!(kept.declared, declared);
+    // What was found on reading is said there.
+    assert_eq!(kept.declared, Declared { detect: false, ..declared });
     let (again, _) = table_bytes("people.csv", text.as_bytes(), &Options::default(), &kept.declared).unwrap();
     let (read, published) = open_table(&out.join("release"), Memory::default()).unwrap();
     assert_eq!(read, TableClaim::new(&table, &kept.partition(), "least-loss", &[Criterion::KAnonymity { k: 4 }]));

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::sources::{root, rust_files};
 
 /// A module may use those to its left.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "location",
     "error",
     "memory",
@@ -26,6 +26,7 @@ const ORDER: [&str; 20] = [
     "attack",
     "measure",
     "repair",
+    "audit",
     "recipe",
     "report",
     "publish",
@@ -33,8 +34,8 @@ const ORDER: [&str; 20] = [
 ];
 
 /// Forbidden although to the left: the verifier and the adversary must not share code with what they judge.
-const FORBIDDEN: [(&str, &str); 4] =
-    [("verify", "protect"), ("attack", "protect"), ("attack", "read"), ("measure", "protect")];
+const FORBIDDEN: [(&str, &str); 5] =
+    [("verify", "protect"), ("attack", "protect"), ("attack", "read"), ("measure", "protect"), ("audit", "protect")];
 
 /// The part of a file before its tests.
 fn code(text: &str) -> &str {

@@ -156,8 +156,8 @@ fn releases_of_the_paper_that_brute_force_breaks_are_refused() {
 /// The three counterexamples to the paper's lemmas that tests/it/guarantee.rs has, as the algorithm as printed makes them.
 #[test]
 fn known_breaches_are_refused_for_the_right_reason() {
-    let mut property_1 = vec!["xza", "xza", "xao", "x", "x", "x", "x", "x"];
-    property_1.extend(["ywza", "ywa", "ywo", "y", "y", "y", "va", "va", "vo"]);
+    let mut property_1 = vec!["abc", "abc", "acd", "a", "a", "a", "a", "a"];
+    property_1.extend(["efbc", "efc", "efd", "e", "e", "e", "gc", "gc", "gd"]);
     let lemma_3 = vec!["a", "a", "b", "b", "ab", "z", "z", "pz", "p", "p", "p"];
     let small = vec!["ab", "ab", "ab", "a", "xy", "xw"];
     for (records, max_cluster, rule) in
@@ -295,7 +295,10 @@ fn of_form() -> Vec<Control> {
         control(Rule::EmptyChunk, of(vec![Chunk::new(ids("a"))])),
         control(Rule::ChunkSize, vec![leaf(4, &["a a a a a"], "")]),
         control(Rule::ChunkSize, two(&["z z z z z z z"])),
-        control(Rule::EmptyCluster, vec![joint(vec![leaf(2, &["a a"], ""), leaf(2, &[], "")], &["z z"])]),
+        control(Rule::EmptyCluster, vec![leaf(2, &[], "")]),
+        // Records without chunks: three, and the cluster around them has two subrecords; four, of which one would be shared by k.
+        control(Rule::Filling, vec![joint(vec![leaf(2, &["a a"], ""), leaf(3, &[], "")], &["z z"])]),
+        control(Rule::Filling, vec![joint(vec![leaf(2, &["a a"], ""), leaf(3, &[], "")], &["y y", "z z"])]),
         control(Rule::ClusterSize, vec![leaf(1, &[], "a")]),
     ]
 }
@@ -412,6 +415,8 @@ fn each_rule_is_broken_alone() {
         assert!(!json.contains('<'), "a term is told: {json}");
         covered.insert(control.rule);
     }
+    // Whose records they are is looked at apart: tests/it/person.rs breaks it.
+    covered.insert(Rule::People);
     assert_eq!(covered, BTreeSet::from(Rule::ALL), "a rule without a control");
 }
 

@@ -71,7 +71,7 @@ const TEXT: [&str; 16] = [
 
 fn damage(kind: &str, whole: &[u8]) -> Vec<u8> {
     // The words of version 1 are not compared with its numbers: damage reaches further.
-    let text = String::from_utf8_lossy(whole).replace("\"version\": 2", "\"version\": 1");
+    let text = String::from_utf8_lossy(whole).replace("\"version\": 3", "\"version\": 1");
     let numbers = |to: &dyn Fn(&str) -> String| -> Vec<u8> {
         let mut changed = String::new();
         let mut rest: &str = &text;

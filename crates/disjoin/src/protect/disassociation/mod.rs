@@ -10,12 +10,19 @@
 //! Cost:       near-linear in the number of (record, term) incidences; clusters are cut in parallel
 //! Checked by: tests in these files (the paper's examples), tests/it/guarantee.rs (brute force over possible originals)
 
+mod apart;
 mod attempts;
+mod canonical;
+mod chain;
 mod common;
 mod exchange;
+mod guarded;
 mod horizontal;
+mod leaf;
+mod node;
 mod occurrences;
 mod preference;
+mod range;
 mod refine;
 mod regain;
 mod rows;
@@ -23,7 +30,10 @@ mod shared;
 mod similar;
 mod vertical;
 
+pub use apart::disassociate_apart;
 use attempts::{regaining, rescuing};
+use canonical::Canonical;
+use guarded::Tuning;
 use preference::Preference;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +51,8 @@ pub enum Grouping {
     Paper,
     /// Common terms in one chunk that all share; records that are alike in what else they hold in small clusters.
     Layered,
+    /// By supports alone, a tree whose nodes publish chunks: what an adversary who runs the program learns is covered.
+    Guarded,
 }
 
 /// What to promise, and how large the groups may be.
@@ -104,6 +116,7 @@ impl Params {
             // Terms that would be lost get groups of their own: the others are best in small ones (lab/grouping.md).
             Grouping::Layered => k.saturating_mul(2),
             Grouping::Paper => 30.max(k.saturating_mul(2)),
+            Grouping::Guarded => k.saturating_mul(3),
         }
     }
 
@@ -111,6 +124,7 @@ impl Params {
     pub fn promise(&self) -> Promise {
         match (self.paper_literal, self.algorithm_aware) {
             (true, _) => Promise::None,
+            (false, true) if self.grouping == Grouping::Guarded => Promise::ProgramAware,
             (false, true) => Promise::AlgorithmAware,
             (false, false) => Promise::Published,
         }
@@ -166,8 +180,28 @@ impl Params {
                 "1 is the weight of every other term",
             ));
         }
+        if self.grouping == Grouping::Guarded {
+            self.check_guarded()?;
+        }
         if self.diversity.is_some_and(|diversity| diversity.l < 2) {
             return Err(Error::recipe("protect.l_diversity", "must be at least 2", "usual values are 3 to 10"));
+        }
+        Ok(())
+    }
+
+    /// Refuses what the promise against those who run the program has no proof for.
+    fn check_guarded(&self) -> Result<()> {
+        let refuse = |key, problem, hint| Err(Error::recipe(key, problem, hint));
+        if !self.algorithm_aware {
+            return refuse("protect.promise", "must be program-aware for the guarded grouping", "program-aware");
+        }
+        if self.diversity.is_some() {
+            let problem = "is not covered by the guarded grouping: clusters would be merged by what they hold";
+            return refuse("protect.l_diversity", problem, "grouping = \"layered\", or sensitive terms without l");
+        }
+        if !self.interest.is_empty() {
+            let problem = "utility sets and weights are not covered by the guarded grouping";
+            return refuse("protect.grouping", problem, "grouping = \"layered\", or no utility sets and weights");
         }
         Ok(())
     }
@@ -292,14 +326,22 @@ impl Step {
 
 /// Like [`disassociate`], watched by somebody.
 pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observer) -> Result<Outcome> {
+    disassociate_tuned(data, params, Tuning::USUAL, observer)
+}
+
+fn disassociate_tuned(data: &Dataset, params: &Params, tuning: Tuning, observer: &dyn Observer) -> Result<Outcome> {
     params.check()?;
     params.check_feasible(data)?;
+    let Canonical { data, params, places } = Canonical::new(data, params);
+    observer.check();
+    let (data, params) = (&data, &params);
     let mut stats = Stats::default();
     let mut is_sensitive = vec![false; data.n_terms()];
     for &term in &params.sensitive {
         is_sensitive[term as usize] = true;
     }
-    let (dictionary, rank) = data.dictionary.sorted();
+    // Terms are numbered by their texts, as they are published.
+    let rank: Vec<TermId> = (0..data.n_terms() as TermId).collect();
 
     let mut work = Work {
         data,
@@ -310,10 +352,15 @@ pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observe
         stats: &mut stats,
         observer,
         round: 0,
+        tuning,
     };
     let Grouped { trees, clusters } = match params.grouping {
         Grouping::Paper => by_frequency(&mut work)?,
         Grouping::Layered => by_layers(&mut work)?,
+        Grouping::Guarded => {
+            work.tell(Step::Horizontal);
+            guarded::group(&mut work)
+        }
     };
 
     observer.stage(Step::Order.text());
@@ -323,7 +370,7 @@ pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observe
     let mut leaf_of = vec![0; data.records.len()];
     for (published, &leaf) in leaf_order.iter().enumerate() {
         for &record in clusters.cluster(leaf as usize) {
-            leaf_of[record as usize] = published as u32;
+            leaf_of[places[record as usize] as usize] = published as u32;
         }
     }
     let header = Header {
@@ -332,7 +379,7 @@ pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observe
         records: data.records.len() as u64,
         occurrences: tellable_occurrences(data, &roots, params),
     };
-    Ok(Outcome { release: Disassociated { header, dictionary, roots }, leaf_of, stats })
+    Ok(Outcome { release: Disassociated { header, dictionary: data.dictionary.clone(), roots }, leaf_of, stats })
 }
 
 /// What is to be published, not in order yet, and the records of each leaf by its number.
@@ -414,7 +461,7 @@ fn by_layers(work: &mut Work<'_>) -> Result<Grouped> {
     let others = common::others(records, &layers.mixed, &layers.common);
     let members = grouped.add_alike(&layers.mixed, &others, work)?;
     let shared = common::chunk(records, &layers.mixed, &layers.common, work.rank);
-    grouped.trees.push(refine::Tree::Joint(vec![shared], members));
+    grouped.trees.push(refine::Tree::Joint { shared: vec![shared], listed: Vec::new(), members });
     work.stats.joins += 1;
     Ok(grouped)
 }
@@ -430,6 +477,8 @@ struct Work<'a> {
     observer: &'a dyn Observer,
     /// How often grouping was tried before.
     round: u32,
+    /// Of the guarded grouping.
+    tuning: Tuning,
 }
 
 impl Work<'_> {
@@ -517,14 +566,14 @@ fn node(tree: refine::Tree, rank: &[TermId], observer: &dyn Observer) -> (Node, 
             record_chunks.sort_unstable();
             (Node::Simple(Simple { size: leaf.size, record_chunks, term_chunk }), vec![id])
         }
-        refine::Tree::Joint(mut shared_chunks, members) => {
+        refine::Tree::Joint { shared: mut shared_chunks, listed, members } => {
             let mut built: Vec<(Node, Vec<u32>)> =
                 members.into_iter().map(|member| node(member, rank, observer)).collect();
             built.sort_unstable();
             shared_chunks.sort_unstable();
             let size = built.iter().map(|(node, _)| node.size()).sum();
             let (members, orders): (Vec<Node>, Vec<Vec<u32>>) = built.into_iter().unzip();
-            (Node::Joint(Joint { size, members, shared_chunks }), orders.concat())
+            (Node::Joint(Joint { size, members, shared_chunks, term_chunk: listed }), orders.concat())
         }
     }
 }

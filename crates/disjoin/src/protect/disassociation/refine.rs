@@ -77,7 +77,7 @@ pub(super) struct JointCluster {
 /// A root taken out of its forest.
 pub(super) enum Tree {
     Leaf(u32, Leaf),
-    Joint(Vec<Chunk>, Vec<Tree>),
+    Joint { shared: Vec<Chunk>, listed: Vec<TermId>, members: Vec<Tree> },
 }
 
 impl Tree {
@@ -85,8 +85,9 @@ impl Tree {
     pub(super) fn numbered_from(self, first: u32) -> Self {
         match self {
             Tree::Leaf(i, leaf) => Tree::Leaf(first + i, leaf),
-            Tree::Joint(shared_chunks, members) => {
-                Tree::Joint(shared_chunks, members.into_iter().map(|member| member.numbered_from(first)).collect())
+            Tree::Joint { shared, listed, members } => {
+                let members = members.into_iter().map(|member| member.numbered_from(first)).collect();
+                Tree::Joint { shared, listed, members }
             }
         }
     }
@@ -97,8 +98,8 @@ impl Tree {
             |chunks: &[Chunk]| chunks.iter().flat_map(|c| &c.terms).for_each(|&t| is_shown[t as usize] = true);
         match self {
             Tree::Leaf(_, leaf) => mark(&leaf.record_chunks),
-            Tree::Joint(shared_chunks, members) => {
-                mark(shared_chunks);
+            Tree::Joint { shared, members, .. } => {
+                mark(shared);
                 members.iter().for_each(|member| member.mark_shown(is_shown));
             }
         }
@@ -165,7 +166,8 @@ pub(super) fn take(node: NodeRef, leaves: &mut [Leaf], joints: &mut [JointCluste
         NodeRef::Joint(i) => {
             let joint = &mut joints[i as usize];
             let (members, shared_chunks) = (joint.members, std::mem::take(&mut joint.shared_chunks));
-            Tree::Joint(shared_chunks, members.iter().map(|&member| take(member, leaves, joints)).collect())
+            let members = members.iter().map(|&member| take(member, leaves, joints)).collect();
+            Tree::Joint { shared: shared_chunks, listed: Vec::new(), members }
         }
     }
 }
@@ -735,7 +737,7 @@ mod tests {
         let data = records(&FIGURE_2);
         let (roots, _) = join_clusters(&data, &[(0..5).collect(), (5..10).collect()], &Params::paper(3, 2));
         let (sorted, _) = data.dictionary.sorted();
-        let [Node::Joint(Joint { size: 10, members, shared_chunks })] = &roots[..] else { panic!("{roots:?}") };
+        let [Node::Joint(Joint { size: 10, members, shared_chunks, .. })] = &roots[..] else { panic!("{roots:?}") };
         let [shared] = &shared_chunks[..] else { panic!("{shared_chunks:?}") };
         let bag: Vec<_> = shared.subrecords().map(|(terms, count)| (names(&sorted, terms), count)).collect();
         assert_eq!(bag, [("ikea".into(), 1), ("ikea, ruby".into(), 3), ("ruby".into(), 1)]);

@@ -101,7 +101,7 @@ impl Cutter {
         let mut chunks = if params.algorithm_aware {
             let offers = Offers { size, k: params.k, supports };
             let (chunks, refused) = weighed_chunks(&frequent, rows, offers, lets_in);
-            rare.extend(refused);
+            rare.extend(refused.into_iter().map(|(_, term)| term));
             chunks
         } else {
             // A stream for each cluster: threads do not matter.
@@ -160,20 +160,20 @@ impl Cutter {
 
 /// What an offer depends on: nothing but what will be published.
 #[derive(Clone, Copy)]
-struct Offers<'c> {
-    size: u32,
-    k: u32,
-    supports: &'c [u32],
+pub(super) struct Offers<'c> {
+    pub(super) size: u32,
+    pub(super) k: u32,
+    pub(super) supports: &'c [u32],
 }
 
 /// Offers each term, in the order given, to the first chunk that is likely to let it in; where there is none it opens one.
-/// Returns also the terms that were refused: they are offered to no other chunk.
-fn weighed_chunks(
+/// Returns also the terms that were refused, each with the chunk that did: they are offered to no other.
+pub(super) fn weighed_chunks(
     frequent: &[usize],
     rows: &TermRows,
     Offers { size, k, supports }: Offers<'_>,
     mut lets_in: impl FnMut(&[usize], usize) -> bool,
-) -> (Vec<Vec<usize>>, Vec<usize>) {
+) -> (Vec<Vec<usize>>, Vec<(usize, usize)>) {
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     // Of the terms of each chunk that are in the same rows, the first.
     let mut distinct: Vec<Vec<usize>> = Vec::new();
@@ -192,7 +192,7 @@ fn weighed_chunks(
                     distinct[c].push(term);
                 }
             }
-            Some(_) => refused.push(term),
+            Some(c) => refused.push((c, term)),
         }
     }
     (chunks, refused)

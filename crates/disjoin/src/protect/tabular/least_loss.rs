@@ -98,7 +98,7 @@ fn set_aside(
     price: f64,
 ) -> Result<(Vec<Vec<u32>>, Vec<u32>)> {
     let dear = price * problem.quasi.len() as f64;
-    let mut judge = Judge::new(problem.judge.criteria(), problem.table)?;
+    let mut judge = problem.judge_over(0..problem.table.n_rows() as u32)?;
     // Each round moves the overall shares by what it removed: less and less. What is left then is for `settle`.
     for _ in 0..20 {
         let aside: Vec<Vec<u32>> = classes.par_iter_mut().map(|rows| trim(problem, &judge, rows)).collect();
@@ -110,7 +110,7 @@ fn set_aside(
         if is_done {
             break;
         }
-        judge = Judge::over(problem.judge.criteria(), problem.table, classes.iter().flatten().copied())?;
+        judge = problem.judge_over(classes.iter().flatten().copied())?;
     }
     removed.sort_unstable();
     Ok((classes, removed))

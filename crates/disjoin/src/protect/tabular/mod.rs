@@ -7,6 +7,7 @@
 //! Checked by: `tests/it/tabular.rs`
 
 mod agglomerate;
+mod apart;
 mod beta_primacy;
 mod burel;
 mod curve;
@@ -33,7 +34,8 @@ use crate::data::table::{Column, Table};
 use crate::error::{Error, Result};
 use crate::knowledge::background::Beliefs;
 use crate::observer::{Observer, Unobserved};
-use crate::release::privacy_models::{Criterion, Judge};
+use crate::release::privacy_models::{Criterion, Histogram, Judge};
+pub use apart::anonymize_apart;
 pub use settle_counts::{Taken, settle_counts};
 
 /// A way to put rows into classes.
@@ -134,7 +136,12 @@ pub fn anonymize_with(
 
 /// Classes by the method asked for, looked at once more.
 fn attempt(problem: &Problem<'_>, params: &Params) -> Result<Partition> {
-    let partition = match params.method {
+    settle::settle(problem, classes_of(problem, params)?, params.most_removed)
+}
+
+/// Classes by the method asked for.
+fn classes_of(problem: &Problem<'_>, params: &Params) -> Result<Partition> {
+    match params.method {
         Method::LeastLoss => least_loss::partition(problem, params.most_removed),
         Method::Mondrian => mondrian::partition(problem, mondrian::Cut::Strict),
         Method::MondrianRelaxed => mondrian::partition(problem, mondrian::Cut::Relaxed),
@@ -148,8 +155,7 @@ fn attempt(problem: &Problem<'_>, params: &Params) -> Result<Partition> {
         Method::Burel => burel::partition(problem),
         Method::KPrimacy => k_primacy::partition(problem),
         Method::BetaPrimacy => beta_primacy::partition(problem),
-    }?;
-    settle::settle(problem, partition, params.most_removed)
+    }
 }
 
 /// How many rows would be removed if one of several criteria were not asked for: which of them is in the way.
@@ -178,6 +184,12 @@ pub fn settle_classes(table: &Table, params: &Params, partition: Partition) -> R
     settle::settle(&problem, partition, params.most_removed)
 }
 
+/// Adds counts to others.
+fn add(to: &mut Histogram, counts: &Histogram) {
+    (to.size, to.with_set) = (to.size + counts.size, to.with_set + counts.with_set);
+    to.counts.iter_mut().zip(&counts.counts).for_each(|(sum, count)| *sum += count);
+}
+
 /// A table and what its classes must satisfy, made ready for the methods.
 pub struct Problem<'a> {
     /// The rows.
@@ -192,6 +204,8 @@ pub struct Problem<'a> {
     pub beliefs: Option<(&'a Beliefs, f64)>,
     /// For methods that draw.
     pub seed: u64,
+    /// Counts of rows that are published besides, and count for overall shares.
+    elsewhere: Option<Histogram>,
     /// Who watches.
     observer: &'a dyn Observer,
 }
@@ -209,14 +223,36 @@ impl<'a> Problem<'a> {
         };
         let quasi = table.quasi();
         let shapes = quasi.iter().map(|column| Shape::new(column)).collect();
-        Ok(Problem { table, quasi, shapes, judge, beliefs, seed: params.seed, observer: &Unobserved })
+        Ok(Problem { table, quasi, shapes, judge, beliefs, seed: params.seed, elsewhere: None, observer: &Unobserved })
+    }
+
+    /// The same, where rows with these counts are published besides.
+    fn besides(mut self, elsewhere: Histogram) -> Result<Self> {
+        let mut all = self.judge.of(0..self.table.n_rows() as u32);
+        add(&mut all, &elsewhere);
+        self.judge = Judge::of_total(self.judge.criteria(), self.table, all)?;
+        self.elsewhere = Some(elsewhere);
+        Ok(self)
+    }
+
+    /// The criteria, with overall shares of some rows and of those that are published besides.
+    fn judge_over(&self, rows: impl IntoIterator<Item = u32>) -> Result<Judge<'a>> {
+        match &self.elsewhere {
+            None => Judge::over(self.judge.criteria(), self.table, rows),
+            Some(elsewhere) => {
+                let mut all = self.judge.of(rows);
+                add(&mut all, elsewhere);
+                Judge::of_total(self.judge.criteria(), self.table, all)
+            }
+        }
     }
 
     /// The same, with overall shares of some rows only.
     fn over(&self, rows: impl IntoIterator<Item = u32>) -> Result<Problem<'a>> {
-        let judge = Judge::over(self.judge.criteria(), self.table, rows)?;
+        let judge = self.judge_over(rows)?;
         let &Problem { table, ref quasi, ref shapes, beliefs, seed, observer, .. } = self;
-        Ok(Problem { table, quasi: quasi.clone(), shapes: shapes.clone(), judge, beliefs, seed, observer })
+        let (quasi, shapes, elsewhere) = (quasi.clone(), shapes.clone(), self.elsewhere.clone());
+        Ok(Problem { table, quasi, shapes, judge, beliefs, seed, elsewhere, observer })
     }
 
     /// The same, watched.

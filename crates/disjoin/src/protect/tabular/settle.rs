@@ -32,8 +32,10 @@ pub(super) fn settle(problem: &Problem<'_>, partition: Partition, most_removed: 
         problem.observer.check();
         let counted = count_all(problem, &classes);
         let judge = match &counted {
-            Some(counts) => Judge::over_counts(problem.judge.criteria(), problem.table, counts)?,
-            None => Judge::over(problem.judge.criteria(), problem.table, classes.iter().flatten().copied())?,
+            Some(counts) if problem.elsewhere.is_none() => {
+                Judge::over_counts(problem.judge.criteria(), problem.table, counts)?
+            }
+            _ => problem.judge_over(classes.iter().flatten().copied())?,
         };
         let holds = |rows: &[u32]| {
             problem.observer.check();

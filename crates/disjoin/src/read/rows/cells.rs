@@ -6,7 +6,7 @@
 
 use super::roles::{Planned, plan};
 use super::sink::{Lists, Sink};
-use super::{Body, Declared, TableIntake, n_missing};
+use super::{Body, Declared, Finished, TableIntake, n_missing};
 use crate::data::Table;
 use crate::data::table::Role;
 use crate::error::{Error, Place, Result};
@@ -30,17 +30,17 @@ pub(in crate::read) fn table_of_rows_with(
     observer: &dyn Observer,
 ) -> Result<(Table, TableIntake)> {
     check_separator("list-separator", declared.list_separator)?;
-    if !matches!(options.format, None | Some(Format::Table)) {
+    if rows.format == Format::Database && !matches!(options.format, None | Some(Format::Table)) {
         return Err(not_a_format());
     }
-    let Rows { name, header, arrays, rows } = rows;
+    let Rows { name, header, arrays, rows, format, told } = rows;
     let mut body = Body::new(plan(&name, &header, declared).map_err(of_header)?);
     for &at in &arrays {
         if body.plan.get(at).is_some_and(|column| column.role == Role::Set) {
             body.sinks[at] = Sink::Lists(Lists::default());
         }
     }
-    let mut rows = Incoming::new(&name, header.len(), rows, observer);
+    let mut rows = Incoming::new(&name, header.len(), rows, told.clone(), observer);
     for row in rows.by_ref() {
         let (number, row) = row?;
         for ((sink, column), cell) in body.sinks.iter_mut().zip(&body.plan).zip(&row) {
@@ -53,10 +53,25 @@ pub(in crate::read) fn table_of_rows_with(
         body.n_rows += 1;
     }
     let (bytes, sha256) = rows.finish();
-    let table = body.finish(&name, declared, options.max_record_terms)?;
+    body.reading = told.reading();
+    let Finished { table, reading, readings, people, several } =
+        body.finish(&name, declared, options.max_record_terms)?;
+    reading.notes().iter().for_each(|note| observer.warn(note));
     let (n_rows, missing) = (table.n_rows() as u64, n_missing(&table));
-    let format = Format::Database.to_string();
-    let intake = TableIntake { file: name, format, bytes, sha256, rows: n_rows, columns: header, missing };
+    let format = format.to_string();
+    let intake = TableIntake {
+        file: name,
+        format,
+        bytes,
+        sha256,
+        rows: n_rows,
+        columns: header,
+        missing,
+        reading,
+        column_readings: readings,
+        people,
+        several,
+    };
     Ok((table, intake))
 }
 

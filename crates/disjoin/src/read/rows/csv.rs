@@ -1,7 +1,6 @@
 //! CSV: a header, and a row of cells for each person.
 //!
-//! The separator is that of comma, tab, semicolon and bar which stands in the header and in most lines. A text without
-//! quotes is cut at line ends and read on all cores; a quote may make any line end part of a cell.
+//! What separates cells is found out by `readings.rs`. A text without quotes is cut at line ends and read on all cores; a quote may make any line end part of a cell.
 //!
 //! Checked by: tests of `rows/mod.rs`
 
@@ -16,14 +15,12 @@ use super::{Body, Declared, Planned};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 use crate::read::long::wrong_width;
-use crate::read::text::{Rows, head, is_blank_row, lines_with};
+use crate::read::readings::of_table;
+use crate::read::text::{Rows, is_blank_row};
 
 /// So much text is read at a time: less of a small file, so that all cores have some of it.
 const CHUNK: usize = 4 << 20;
 const LEAST: usize = 1 << 18;
-
-/// Candidates, the first wins where several stand in as many lines.
-const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Reads a table.
 pub(super) fn read(
@@ -33,29 +30,36 @@ pub(super) fn read(
     declared: &Declared,
     observer: &dyn Observer,
 ) -> Result<Body> {
-    let separator = separator.unwrap_or_else(|| find_separator(text));
+    let separator = match separator {
+        Some(separator) => separator,
+        None => of_table(name, text)?,
+    };
     let mut rows = Rows::new(name, text, separator);
-    let mut header = Vec::new();
+    let (mut header, mut blank_lines) = (Vec::new(), 0);
     loop {
         match rows.next(&mut header)? {
             None => return Err(Error::input(Place::file(name), "is empty: it holds no table")),
-            Some(_) if is_blank_row(&header) => {}
+            Some(_) if is_blank_row(&header) => blank_lines += 1,
             Some(_) => break,
         }
     }
     let header: Vec<String> = header.into_iter().map(Cow::into_owned).collect();
     let mut body = Body::new(plan(name, &header, declared)?);
+    body.reading.separator = Some(char::from(separator));
+    (body.reading.blank_lines, body.reading.trimmed_cells) = (blank_lines, rows.trimmed());
     let parse = |&(chunk, line): &(&str, u64)| {
         parse(Rows::from_line(name, chunk, separator, line), chunk, &body.plan, &declared.missing, name, observer)
     };
     let rest = text.get(rows.at()..).unwrap_or_default();
     let lines = memchr_iter(b'\n', &text.as_bytes()[..text.len() - rest.len()]).count() as u64;
-    let parts: Vec<Result<(Vec<Sink>, usize)>> = chunks(rest, lines).par_iter().map(parse).collect();
+    let parts: Vec<Result<Parsed>> = chunks(rest, lines).par_iter().map(parse).collect();
     let mut columns: Vec<Vec<Sink>> = body.plan.iter().map(|_| Vec::new()).collect();
     for part in parts {
         // The first error is that of the lowest line.
-        let (sinks, n_rows) = part?;
+        let Parsed { sinks, n_rows, blank_lines, trimmed_cells } = part?;
         body.n_rows += n_rows;
+        body.reading.blank_lines += blank_lines;
+        body.reading.trimmed_cells += trimmed_cells;
         columns.iter_mut().zip(sinks).for_each(|(column, sink)| column.push(sink));
     }
     let join = |(mut sink, parts): (Sink, Vec<Sink>)| {
@@ -69,6 +73,14 @@ pub(super) fn read(
     Ok(body)
 }
 
+/// What was read of a part of the text.
+pub(super) struct Parsed {
+    pub(super) sinks: Vec<Sink>,
+    pub(super) n_rows: usize,
+    pub(super) blank_lines: u64,
+    pub(super) trimmed_cells: u64,
+}
+
 /// Reads the rows of a part of the text.
 pub(super) fn parse(
     mut rows: Rows<'_>,
@@ -77,19 +89,23 @@ pub(super) fn parse(
     missing: &[String],
     name: &str,
     observer: &dyn Observer,
-) -> Result<(Vec<Sink>, usize)> {
+) -> Result<Parsed> {
     let mut sinks: Vec<Sink> = plan.iter().map(Sink::new).collect();
-    let (mut n_rows, mut row) = (0, Vec::with_capacity(plan.len()));
+    let (mut n_rows, mut blank_lines, mut row) = (0, 0, Vec::with_capacity(plan.len()));
     loop {
         observer.check();
         let start = rows.at();
-        let Some(line) = rows.next(&mut row)? else { return Ok((sinks, n_rows)) };
+        let Some(line) = rows.next(&mut row)? else {
+            return Ok(Parsed { sinks, n_rows, blank_lines, trimmed_cells: rows.trimmed() });
+        };
         // A blank line is no row; of a single column, two quotes are.
         if is_blank_row(&row) && !text[start..].trim_start_matches([' ', '\t', '\r']).starts_with('"') {
+            blank_lines += 1;
             continue;
         }
         if row.len() != plan.len() {
-            return Err(wrong_width(name, line, row.len(), plan.len()));
+            let header: Vec<String> = plan.iter().map(|column| column.name.clone()).collect();
+            return Err(wrong_width(name, line, row.len(), &header));
         }
         for ((sink, column), cell) in sinks.iter_mut().zip(plan).zip(&row) {
             sink.push(cell, column, missing, name, line)?;
@@ -114,13 +130,4 @@ fn chunks(text: &str, lines: u64) -> Vec<(&str, u64)> {
         rest = after;
     }
     chunks
-}
-
-/// What stands between cells, judged by the header and the lines after it.
-pub(super) fn find_separator(text: &str) -> u8 {
-    let header = text.trim_start().lines().next().unwrap_or_default();
-    let (in_header, in_lines) = (lines_with(header, SEPARATORS, true), lines_with(head(text), SEPARATORS, true));
-    let stands = (0..SEPARATORS.len()).filter(|&i| in_header[i] > 0);
-    // The last of the greatest is the first where the order is reversed.
-    stands.rev().max_by_key(|&i| in_lines[i]).map_or(b',', |i| SEPARATORS[i])
 }

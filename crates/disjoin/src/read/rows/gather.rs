@@ -12,9 +12,12 @@ use hashbrown::{HashMap, HashTable};
 
 use super::roles::Planned;
 use super::sink::{MISSING, Sink};
+use super::{ColumnReading, Declared};
 use crate::data::class_counts::{Counted, Tally, Values};
 use crate::data::table::{Column, Role, Table};
-use crate::data::{Dictionary, TermId};
+use crate::data::{Dictionary, Evidence, TermId};
+use crate::error::Result;
+use crate::read::people::{Repeats, strongest};
 
 /// Counts of the parts so far. Codes and groups are numbered by first appearance.
 pub(super) struct Gather {
@@ -24,6 +27,8 @@ pub(super) struct Gather {
     values: Vec<HashMap<(u32, u32), u32, foldhash::fast::RandomState>>,
     pub(super) n_rows: u64,
     pub(super) missing: u64,
+    /// How often the values of identifiers come back, column by column.
+    repeats: Vec<Repeats>,
 }
 
 /// Groups by their codes, [`MISSING`] for no value.
@@ -52,6 +57,8 @@ pub(super) struct Part {
     missing: u64,
     /// The codes of the first sensitive column, row by row.
     first: Vec<u32>,
+    /// How often the values of identifiers come back, column by column.
+    repeats: Vec<Repeats>,
 }
 
 /// For each group, as the rows told it, the group in the counts; and the same of the codes of the first sensitive column.
@@ -82,9 +89,18 @@ impl Part {
     /// Counts the rows of a part.
     pub(super) fn new(sinks: Vec<Sink>, plan: &[Planned], n_rows: usize) -> Self {
         let (mut columns, mut missing) = (Vec::new(), 0);
-        let (mut quasi, mut sensitive) = (Vec::new(), Vec::new());
+        let (mut quasi, mut sensitive, mut repeats) = (Vec::new(), Vec::new(), Vec::new());
         for (sink, column) in sinks.into_iter().zip(plan) {
-            let Some((texts, mut codes)) = sink.into_cells() else { continue };
+            let (texts, mut codes) = match sink {
+                Sink::Watch(watched) => {
+                    repeats.push(watched);
+                    continue;
+                }
+                sink => match sink.into_cells() {
+                    Some(cells) => cells,
+                    None => continue,
+                },
+            };
             // Among the codes of a part, that of a missing value comes after the last.
             let last = texts.len() as u32;
             let before = missing;
@@ -103,7 +119,7 @@ impl Part {
         let tally = Tally::new(n_rows, &quasi, &sensitive);
         let tuples = tally.tuples(&quasi);
         let first = sensitive.into_iter().next().map(|(codes, _)| codes).unwrap_or_default();
-        Part { columns, tuples, tally, missing, first }
+        Part { columns, tuples, tally, missing, first, repeats }
     }
 }
 
@@ -119,13 +135,21 @@ impl Gather {
             values: vec![HashMap::default(); n_sensitive],
             n_rows: 0,
             missing: 0,
+            repeats: plan.iter().filter(|column| column.watched).map(|_| Repeats::default()).collect(),
         }
+    }
+
+    /// Signs of several rows a person.
+    pub(super) fn several(&self, plan: &[Planned]) -> Vec<Evidence> {
+        let watched = plan.iter().filter(|column| column.watched).zip(&self.repeats);
+        strongest(watched.filter_map(|(column, repeats)| repeats.evidence(&column.name)).collect())
     }
 
     /// Adds a part, and writes the group of each row; with `with_values` also its code in the first sensitive column.
     pub(super) fn add(&mut self, part: Part, with_values: bool, rows: &mut impl Write) -> io::Result<()> {
         self.n_rows += part.tally.group_of.len() as u64;
         self.missing += part.missing;
+        self.repeats.iter_mut().zip(part.repeats).for_each(|(all, part)| all.append(part));
         let renamed: Vec<Vec<u32>> =
             self.columns.iter_mut().zip(&part.columns).map(|(all, part)| all.add(part)).collect();
         let of_role = |role| -> Vec<&Vec<u32>> {
@@ -156,11 +180,18 @@ impl Gather {
     }
 
     /// The counts, with codes in the order of values. Texts of the same number are one value: their groups become one.
-    pub(super) fn finish(self, plan: &[Planned]) -> (Counted, Renumbered) {
+    pub(super) fn finish(
+        self,
+        plan: &[Planned],
+        declared: &Declared,
+        file: &str,
+    ) -> Result<(Counted, Renumbered, Vec<ColumnReading>)> {
         let kept = plan.iter().filter(|column| column.role != Role::Identifier);
         let (mut columns, mut quasi, mut sensitive) = (Vec::new(), Vec::new(), Vec::new());
+        let mut readings = Vec::new();
         for (texts, planned) in self.columns.into_iter().zip(kept) {
-            let (column, ranks) = texts.into_column(planned);
+            let (column, ranks, reading) = texts.into_column(planned, declared, file)?;
+            readings.extend(reading);
             if planned.role == Role::Quasi {
                 quasi.push(ranks)
             } else {
@@ -186,7 +217,7 @@ impl Gather {
         let values = self.values.into_iter().zip(&sensitive).map(in_order).collect();
         let counted = Counted::new(Table::new(0, columns, None), merged.tuples, merged.sizes, values);
         let codes = sensitive.into_iter().next().unwrap_or_default();
-        (counted, Renumbered { groups: group_of, codes })
+        Ok((counted, Renumbered { groups: group_of, codes }, readings))
     }
 }
 
@@ -222,14 +253,19 @@ impl Texts {
     }
 
     /// The column without rows, and for each code its rank; one more for missing values.
-    fn into_column(self, planned: &Planned) -> (Column, Vec<u32>) {
+    fn into_column(
+        self,
+        planned: &Planned,
+        declared: &Declared,
+        file: &str,
+    ) -> Result<(Column, Vec<u32>, Option<ColumnReading>)> {
         let codes = 0..self.texts.len() as TermId;
         let codes = codes.chain(self.has_missing.then_some(MISSING)).collect();
-        let mut column = super::sink::column(planned, self.texts, codes);
+        let (mut column, reading) = super::typed::column(planned, self.texts, codes, None, declared, file)?;
         let mut ranks = std::mem::take(&mut column.codes);
         if !self.has_missing {
             ranks.push(column.domain.missing());
         }
-        (column, ranks)
+        Ok((column, ranks, reading))
     }
 }

@@ -14,8 +14,10 @@ mod gather;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod roles;
+mod scan;
 mod sink;
 mod stream;
+mod typed;
 
 use std::path::{Path, PathBuf};
 
@@ -23,17 +25,25 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::builder::check_count;
-use super::recognise::is_parquet;
-use super::text::{check_separator, validate};
+use super::encoding::decode;
+use super::opened::{OfFile, by_rows, check_unpacked};
+use super::people::strongest;
+use super::reading::Reading;
+use super::recognise::kind_of_bytes;
+use super::text::check_separator;
+use super::values::{DateOrder, Decimal};
 use super::{Format, Options, bytes_of, decompress, digest};
-use crate::data::Table;
 use crate::data::table::{Column, Domain, Role};
+use crate::data::{Evidence, People, Table, Visits};
 use crate::error::{Error, Place, Result};
 use crate::observer::{Observer, Unobserved};
 pub use cells::table_of_rows;
 pub(super) use cells::table_of_rows_with;
 pub use gather::Renumbered;
+#[cfg(feature = "parquet")]
+pub(super) use parquet::{has_text, value_text};
 use roles::Planned;
+pub use scan::{Seen, Shape, scan_table, shape_of};
 use sink::Sink;
 pub use stream::{RowLog, Streamed, count_bytes, count_rows, count_table};
 
@@ -53,6 +63,34 @@ pub struct Declared {
     pub hierarchies: Vec<(String, PathBuf)>,
     /// What stands between the terms of a cell of the set-valued column, where its cells do not tell.
     pub list_separator: Option<u8>,
+    /// Columns of dates: generalised by month, quarter, year and decade.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<String>,
+    /// Columns of codes: generalised by what they begin with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefixes: Vec<String>,
+    /// Columns whose cells are names, also if they look like numbers or dates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The order of day and month, where the dates of a column do not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
+    /// What stands before decimals, where the numbers of a column do not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
+    /// Columns that somebody confirmed may be published as they are, though they are near-unique or free text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub publish_as_is: Vec<String>,
+    /// Whether quasi-identifiers of which nobody said what they are are read as the numbers or dates that they look like. What was
+    /// found so is declared in custody, so that the original is read in the same way again.
+    #[serde(skip)]
+    pub detect: bool,
+    /// The column that names people, who may have several rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// What becomes of several rows of one person.
+    #[serde(default, skip_serializing_if = "Visits::is_usual")]
+    pub visits: Visits,
 }
 
 impl Declared {
@@ -60,10 +98,51 @@ impl Declared {
     pub fn has_sets(&self) -> bool {
         self.roles.iter().any(|(_, role)| *role == Role::Set)
     }
+
+    /// The same, with what was found on reading said.
+    #[must_use]
+    pub fn with_readings(&self, readings: &[ColumnReading]) -> Declared {
+        let mut declared = self.clone();
+        for reading in readings.iter().filter(|reading| !reading.declared) {
+            match reading.kind {
+                ColumnType::Numbers => declared.numeric.push(reading.column.clone()),
+                ColumnType::Dates => declared.dates.push(reading.column.clone()),
+                ColumnType::Codes | ColumnType::Words => {}
+            }
+        }
+        declared
+    }
+}
+
+/// How a column was read, where that is not plain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnReading {
+    /// The column.
+    pub column: String,
+    /// What its cells are.
+    pub kind: ColumnType,
+    /// In words.
+    pub text: String,
+    /// Whether somebody declared it; what was found by itself is worth a warning.
+    pub declared: bool,
+}
+
+/// What the cells of a column were read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnType {
+    /// Numbers, generalised to ranges.
+    Numbers,
+    /// Dates, generalised by month, quarter, year and decade.
+    Dates,
+    /// Codes, generalised by what they begin with.
+    Codes,
+    /// Names.
+    Words,
 }
 
 /// What a reader found in a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TableIntake {
     /// The file's name as given; `-` is standard input.
     pub file: String,
@@ -73,12 +152,23 @@ pub struct TableIntake {
     pub bytes: u64,
     /// SHA-256 of its bytes as stored, in hexadecimal.
     pub sha256: String,
-    /// Rows.
+    /// Rows; of people, if a column names them and their rows do not stay apart.
     pub rows: u64,
     /// The names of all columns, identifiers included, in order.
     pub columns: Vec<String>,
     /// Cells without a value, in the columns that are kept; empty sets are not among them.
     pub missing: u64,
+    /// How it was read, and what was repaired on the way.
+    pub reading: Reading,
+    /// How columns were read, where that is not plain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub column_readings: Vec<ColumnReading>,
+    /// Whose rows they were, if a column names people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<People>,
+    /// Signs of several rows a person, if none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub several: Vec<Evidence>,
 }
 
 /// Reads a table, gzip and Zstandard included; `-` is standard input.
@@ -111,11 +201,16 @@ fn table_of_bytes(
 ) -> Result<(Table, TableIntake)> {
     check_separator("separator", options.separator)?;
     check_separator("list-separator", declared.list_separator)?;
+    if let Some(parsed) = table_of_other_rows(name, bytes, options, declared, observer) {
+        return parsed;
+    }
     let (sha256, parsed) = rayon::join(|| digest(bytes, observer), || parse(name, bytes, options, declared, observer));
     let (format, body) = parsed?;
     observer.check();
     let columns = body.plan.iter().map(|column| column.name.clone()).collect();
-    let table = body.finish(name, declared, options.max_record_terms)?;
+    let Finished { table, reading, readings, people, several } =
+        body.finish(name, declared, options.max_record_terms)?;
+    reading.notes().iter().for_each(|note| observer.warn(note));
     let intake = TableIntake {
         file: name.to_owned(),
         format: format.to_string(),
@@ -124,8 +219,29 @@ fn table_of_bytes(
         rows: table.n_rows() as u64,
         columns,
         missing: n_missing(&table),
+        reading,
+        column_readings: readings,
+        people,
+        several,
     };
     Ok((table, intake))
+}
+
+/// The table of a file that is read as rows of texts, if this is one.
+fn table_of_other_rows(
+    name: &str,
+    bytes: &[u8],
+    options: &Options,
+    declared: &Declared,
+    observer: &dyn Observer,
+) -> Option<Result<(Table, TableIntake)>> {
+    by_rows(name, bytes, options, observer, &mut |rows| table_of_rows_with(rows, options, declared, observer)).map(
+        |read| {
+            let ((table, intake), of_file) = read?;
+            let OfFile { format, bytes, sha256 } = of_file;
+            Ok((table, TableIntake { file: name.to_owned(), format: format.to_string(), bytes, sha256, ..intake }))
+        },
+    )
 }
 
 /// How many cells of the columns have no value.
@@ -152,15 +268,18 @@ fn parse(
     let format = match options.format {
         Some(format @ (Format::Table | Format::Parquet)) => format,
         Some(_) => {
-            return Err(Error::recipe("format", "a table of people is CSV or Parquet", "use csv or parquet"));
+            let hint = "use csv, parquet, arrow, xlsx or ods";
+            return Err(Error::recipe("format", "a table of people is a file with columns", hint));
         }
-        None if is_parquet(name, &bytes) => Format::Parquet,
-        None => Format::Table,
+        None => kind_of_bytes(name, &bytes)?.unwrap_or(Format::Table),
     };
-    let body = match format {
-        Format::Parquet => parquet::read(name, &bytes, declared, observer),
-        _ => csv::read(name, validate(name, &bytes)?, options.separator, declared, observer),
-    }?;
+    check_unpacked(name, Some(format))?;
+    if format == Format::Parquet {
+        return Ok((format, parquet::read(name, &bytes, declared, observer)?));
+    }
+    let (text, known) = decode(name, &bytes, options.encoding)?;
+    let mut body = csv::read(name, &text, options.separator, declared, observer)?;
+    body.reading.set_encoding(known);
     Ok((format, body))
 }
 
@@ -171,36 +290,61 @@ struct Body {
     /// What has been read of each.
     sinks: Vec<Sink>,
     n_rows: usize,
+    reading: Reading,
+}
+
+/// A table, and what is known of how it was read.
+struct Finished {
+    table: Table,
+    reading: Reading,
+    readings: Vec<ColumnReading>,
+    /// Whose rows they were, and signs of several rows a person.
+    people: Option<People>,
+    several: Vec<Evidence>,
 }
 
 impl Body {
     fn new(plan: Vec<Planned>) -> Self {
         let sinks = plan.iter().map(Sink::new).collect();
-        Body { plan, sinks, n_rows: 0 }
+        Body { plan, sinks, n_rows: 0, reading: Reading::default() }
     }
 
-    fn finish(self, name: &str, declared: &Declared, most_terms: usize) -> Result<Table> {
+    fn finish(mut self, name: &str, declared: &Declared, most_terms: usize) -> Result<Finished> {
         if self.n_rows == 0 {
             return Err(Error::input(Place::file(name), "holds a header, and no row"));
         }
         check_count(name, self.n_rows)?;
-        let n_rows = self.n_rows;
-        let (mut columns, mut sets) = (Vec::new(), None);
+        let mut n_rows = self.n_rows;
+        let (mut columns, mut sets, mut people) = (Vec::new(), None, None);
+        let mut several = Vec::new();
         for (column, sink) in self.plan.iter().zip(self.sinks) {
             match (column.role, sink) {
+                (_, sink) if column.person => {
+                    let of_row = sink.into_cells().map(|(_, codes)| codes).unwrap_or_default();
+                    people = Some(People::new(&column.name, of_row, declared.visits));
+                }
+                (Role::Identifier, Sink::Watch(repeats)) => several.extend(repeats.evidence(&column.name)),
                 (Role::Identifier, _) => {}
-                (Role::Set, sink) => sets = sink.into_sets(column, name, declared.list_separator, most_terms)?,
+                (Role::Set, sink) => {
+                    sets = sink.into_sets(column, name, declared.list_separator, most_terms, &mut self.reading)?
+                }
                 (_, sink) => columns.push((column, sink)),
             }
         }
-        let columns = columns.into_par_iter().filter_map(|(column, sink)| sink.into_column(column));
-        let mut columns: Vec<Column> = columns.collect();
+        let made = columns.into_par_iter().filter_map(|(column, sink)| sink.into_column(column, declared, name));
+        let made: Vec<(Column, Option<ColumnReading>)> = made.collect::<Result<_>>()?;
+        let (mut columns, readings): (Vec<Column>, Vec<Option<ColumnReading>>) = made.into_iter().unzip();
+        if let Some(people) = &mut people {
+            (n_rows, columns, sets) = people.fold_table(columns, sets)?;
+        }
         for (named, path) in &declared.hierarchies {
             if let Some(column) = columns.iter_mut().find(|column| column.name == *named) {
                 put_hierarchy(&mut column.domain, named, path)?;
             }
         }
-        Ok(Table::new(n_rows, columns, sets))
+        let table = Table::new(n_rows, columns, sets);
+        let readings = readings.into_iter().flatten().collect();
+        Ok(Finished { table, reading: self.reading, readings, people, several: strongest(several) })
     }
 }
 
@@ -218,12 +362,27 @@ fn put_hierarchy(domain: &mut Domain, column: &str, path: &Path) -> Result<()> {
 mod parquet {
     use super::{Body, Declared, Error, Observer, Result};
 
+    use crate::memory::Memory;
+
     pub(super) fn read(_: &str, _: &[u8], _: &Declared, _: &dyn Observer) -> Result<Body> {
-        Err(Error::recipe(
-            "format",
-            "this build of disjoin has no Parquet",
-            "build with the feature parquet, or use csv",
-        ))
+        Err(absent())
+    }
+
+    pub(super) fn header(_: &str, _: &[u8], _: Memory) -> Result<(Vec<String>, Vec<usize>)> {
+        Err(absent())
+    }
+
+    pub(super) fn scan(
+        _: &str,
+        _: &[u8],
+        _: &dyn Observer,
+        _: &mut dyn FnMut(&[std::borrow::Cow<'_, str>]),
+    ) -> Result<()> {
+        Err(absent())
+    }
+
+    fn absent() -> Error {
+        Error::recipe("format", "this build of disjoin has no Parquet", "build with the feature parquet, or use csv")
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! Checked by: tests in this file
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use arrow_array::cast::AsArray;
@@ -24,6 +25,7 @@ use super::sink::{Lists, Sink};
 use super::{Body, Declared, Planned};
 use crate::data::table::Role;
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::read::parquet::{is_list, list_range, list_values, next_batch};
 use crate::release::parquet_claims::{guarded, open_parquet};
@@ -37,7 +39,8 @@ pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared, observer: &dyn
     for (column, field) in body.plan.iter().zip(file.schema().fields()) {
         check_type(name, column, field.data_type())?;
     }
-    let kept: Vec<usize> = (0..header.len()).filter(|&i| body.plan[i].role != Role::Identifier).collect();
+    let kept: Vec<usize> =
+        (0..header.len()).filter(|&i| body.plan[i].role != Role::Identifier || body.plan[i].person).collect();
     let n_rows = file.metadata().file_metadata().num_rows();
     let mask = ProjectionMask::roots(file.parquet_schema(), kept.iter().copied());
     let mut batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;
@@ -55,6 +58,47 @@ pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared, observer: &dyn
     Ok(body)
 }
 
+/// The names of the columns, and the places of those that are lists.
+pub(super) fn header(name: &str, bytes: &[u8], memory: Memory) -> Result<(Vec<String>, Vec<usize>)> {
+    let file = open_parquet(Bytes::copy_from_slice(bytes), name, ArrowReaderOptions::new(), memory)?;
+    let fields = file.schema().fields();
+    let lists = fields.iter().enumerate().filter(|(_, field)| is_list(field.data_type())).map(|(at, _)| at);
+    Ok((fields.iter().map(|field| field.name().clone()).collect(), lists.collect()))
+}
+
+/// Shows every row; the items of a list have semicolons between.
+pub(super) fn scan(
+    name: &str,
+    bytes: &[u8],
+    observer: &dyn Observer,
+    see: &mut dyn FnMut(&[Cow<'_, str>]),
+) -> Result<()> {
+    let file = open_parquet(Bytes::copy_from_slice(bytes), name, ArrowReaderOptions::new(), observer.memory())?;
+    let mut batches = guarded(name, || file.with_batch_size(8192).build())?;
+    let (mut row, mut buffer) = (Vec::new(), String::new());
+    while let Some(batch) = next_batch(name, &mut batches)? {
+        for index in 0..batch.num_rows() {
+            observer.check();
+            row.clear();
+            for array in batch.columns() {
+                let cell = match list_values(array).filter(|_| is_list(array.data_type())) {
+                    Some(values) => {
+                        let mut items = Vec::new();
+                        for item in list_range(array, index) {
+                            items.push(value_text(&values, item, &mut buffer).to_owned());
+                        }
+                        items.join(";")
+                    }
+                    None => value_text(array, index, &mut buffer).to_owned(),
+                };
+                row.push(Cow::Owned(cell));
+            }
+            see(&row);
+        }
+    }
+    Ok(())
+}
+
 /// Adds a batch of a column, before which there were so many rows.
 fn read_column(
     array: &ArrayRef,
@@ -67,7 +111,7 @@ fn read_column(
     let mut buffer = String::new();
     if !is_list(array.data_type()) {
         for (index, row) in (0..array.len()).zip(rows + 1..) {
-            sink.push(text(array, index, &mut buffer), column, missing, name, row)?;
+            sink.push(value_text(array, index, &mut buffer), column, missing, name, row)?;
         }
         return Ok(());
     }
@@ -79,7 +123,7 @@ fn read_column(
     };
     for (index, row) in (0..array.len()).zip(rows + 1..) {
         for item in list_range(array, index) {
-            lists.term(text(&values, item, &mut buffer), column, name, row)?;
+            lists.term(value_text(&values, item, &mut buffer), column, name, row)?;
         }
         lists.end_row();
     }
@@ -92,7 +136,7 @@ fn check_type(name: &str, column: &Planned, kind: &DataType) -> Result<()> {
         Err(Error::input(Place::file(name).in_column(&column.name), problem).with_hint(hint))
     };
     let inner = match kind {
-        _ if column.role == Role::Identifier => return Ok(()),
+        _ if column.role == Role::Identifier && !column.person => return Ok(()),
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
             if column.role != Role::Set {
                 return refuse("is a list".into(), "lists can be the set-valued column (--set) or an identifier");
@@ -101,18 +145,24 @@ fn check_type(name: &str, column: &Planned, kind: &DataType) -> Result<()> {
         }
         kind => kind,
     };
-    let flat = if let DataType::Dictionary(_, values) = inner { values } else { inner };
-    match flat {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => Ok(()),
-        DataType::Float32 | DataType::Float64 | DataType::Date32 | DataType::Date64 => Ok(()),
-        DataType::Timestamp(_, _) => Ok(()),
-        kind if kind.is_integer() => Ok(()),
-        kind => refuse(format!("is of type {kind}"), "store it as a string, a number, a truth value or a date"),
+    match has_text(inner) {
+        true => Ok(()),
+        false => refuse(format!("is of type {inner}"), "store it as a string, a number, a truth value or a date"),
+    }
+}
+
+/// Whether values of a type have a text of their own.
+pub(in crate::read) fn has_text(kind: &DataType) -> bool {
+    match if let DataType::Dictionary(_, values) = kind { values } else { kind } {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        DataType::Float32 | DataType::Float64 | DataType::Date32 | DataType::Date64 => true,
+        DataType::Timestamp(_, _) => true,
+        kind => kind.is_integer(),
     }
 }
 
 /// The text of a value, empty if there is none.
-fn text<'a>(array: &'a ArrayRef, index: usize, buffer: &'a mut String) -> &'a str {
+pub(in crate::read) fn value_text<'a>(array: &'a ArrayRef, index: usize, buffer: &'a mut String) -> &'a str {
     let (array, index): (&dyn Array, usize) = match array.as_any_dictionary_opt() {
         Some(dictionary) if dictionary.is_null(index) => return "",
         Some(dictionary) => match key(dictionary.keys(), index) {

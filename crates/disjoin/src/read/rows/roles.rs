@@ -16,32 +16,67 @@ const SHOWN: usize = 40;
 pub(super) struct Planned {
     pub(super) name: String,
     pub(super) role: Role,
-    pub(super) numeric: bool,
+    pub(super) expected: Expected,
+    /// Whether it names people who are counted.
+    pub(super) person: bool,
+    /// Whether it is looked at whether its values come back: it names people, and nobody is counted.
+    pub(super) watched: bool,
+}
+
+/// How the cells of a column are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Nobody said it.
+    Unsaid,
+    /// As they are, also if they look like numbers.
+    Words,
+    Numbers,
+    Dates,
+    /// As they are, and generalised by what they begin with.
+    Codes,
 }
 
 /// The columns of a header with their roles.
 pub(super) fn plan(file: &str, header: &[String], declared: &Declared) -> Result<Vec<Planned>> {
     check_header(file, header)?;
     check_declared(declared)?;
-    let named = declared.roles.iter().map(|(column, _)| column).chain(&declared.numeric);
+    let named = declared.roles.iter().map(|(column, _)| column).chain(&declared.publish_as_is);
+    let named = named.chain(readings(declared).into_iter().flat_map(|(columns, ..)| columns));
     let known: HashSet<&String> = header.iter().collect();
-    for column in named.chain(declared.hierarchies.iter().map(|(column, _)| column)) {
+    let others = declared.hierarchies.iter().map(|(column, _)| column).chain(&declared.person);
+    for column in named.chain(others) {
         if !known.contains(column) {
             return Err(unknown(file, header, column));
         }
     }
     let roles = roles(declared);
-    let numeric: HashSet<&String> = declared.numeric.iter().collect();
-    let role = |name: &String| roles.get(name).copied().or(declared.rest);
+    let mut expected: HashMap<&String, Expected> = HashMap::new();
+    for (columns, each, _) in readings(declared) {
+        expected.extend(columns.iter().map(|column| (column, each)));
+    }
+    let is_person = |name: &String| declared.person.as_ref() == Some(name);
+    let role =
+        |name: &String| roles.get(name).copied().or(is_person(name).then_some(Role::Identifier)).or(declared.rest);
     let undeclared: Vec<&str> = header.iter().filter(|name| role(name).is_none()).map(String::as_str).collect();
     if !undeclared.is_empty() {
         return Err(no_role(file, &undeclared));
     }
     let planned = header.iter().filter_map(|name| {
-        let numeric = numeric.contains(name);
-        role(name).map(|role| Planned { name: name.clone(), role, numeric })
+        let expected = expected.get(name).copied().unwrap_or(Expected::Unsaid);
+        let watched = declared.person.is_none() && roles.get(name) == Some(&Role::Identifier);
+        role(name).map(|role| Planned { name: name.clone(), role, expected, person: is_person(name), watched })
     });
     Ok(planned.collect())
+}
+
+/// What was said of how columns are read, with what to call it.
+fn readings(declared: &Declared) -> [(&[String], Expected, &'static str); 4] {
+    [
+        (&declared.numeric, Expected::Numbers, "numbers"),
+        (&declared.dates, Expected::Dates, "dates"),
+        (&declared.prefixes, Expected::Codes, "codes with prefixes"),
+        (&declared.words, Expected::Words, "words"),
+    ]
 }
 
 /// The roles that were declared, by column.
@@ -92,18 +127,51 @@ fn check_declared(declared: &Declared) -> Result<()> {
         }
     }
     let roles = roles(declared);
+    let named = declared.person.as_ref().and_then(|person| Some((person, *roles.get(person)?)));
+    if let Some((person, _)) = named.filter(|(_, role)| *role != Role::Identifier) {
+        let problem = format!("the column {person} names people, and is given another role");
+        return refuse(problem, "people are named by an identifier, which is never published: give it no other role");
+    }
     let role = |name: &String| roles.get(name).copied().or(declared.rest);
-    for column in &declared.numeric {
-        if matches!(role(column), Some(Role::Identifier | Role::Set)) {
+    let mut read = HashSet::new();
+    for (columns, _, what) in readings(declared) {
+        for column in columns {
+            if matches!(role(column), Some(Role::Identifier | Role::Set)) {
+                return refuse(
+                    format!("the column {column} is declared as {what}, and as an identifier or a set"),
+                    "these are quasi-identifiers, sensitive or insensitive attributes",
+                );
+            }
+            if !read.insert(column) {
+                return refuse(
+                    format!("the column {column} is declared as {what}, and as something else"),
+                    "name it once: as numbers, dates, codes with prefixes, or words",
+                );
+            }
+        }
+    }
+    for column in &declared.publish_as_is {
+        if !matches!(role(column), Some(Role::Other | Role::Sensitive)) {
             return refuse(
-                format!("the column {column} is declared as numbers, and as an identifier or a set"),
-                "numbers are quasi-identifiers, sensitive or other columns",
+                format!("the column {column} is not published as it is by its role"),
+                "only insensitive and sensitive attributes are; give it such a role, or do not confirm it",
             );
         }
     }
+    check_hierarchies(declared, role)
+}
+
+fn check_hierarchies(declared: &Declared, role: impl Fn(&String) -> Option<Role>) -> Result<()> {
+    let refuse = |problem: String, hint: &str| Err(Error::recipe("roles", problem, hint));
     for (i, (column, _)) in declared.hierarchies.iter().enumerate() {
         if declared.hierarchies[..i].iter().any(|(other, _)| other == column) {
             return refuse(format!("the column {column} is given two hierarchies"), "give it one");
+        }
+        if declared.dates.contains(column) || declared.prefixes.contains(column) {
+            return refuse(
+                format!("the column {column} is given a hierarchy beside the one of its dates or prefixes"),
+                "leave out one of the two",
+            );
         }
         if matches!(role(column), Some(Role::Identifier | Role::Set | Role::Other)) {
             return refuse(
@@ -154,8 +222,12 @@ mod tests {
     fn every_column_needs_one_role() {
         let given = declared(&[("age", Role::Quasi), ("name", Role::Identifier)]);
         let planned = plan("x.csv", &names(&["name", "age"]), &Declared { numeric: names(&["age"]), ..given.clone() });
-        let expected = |name: &str, role, numeric| Planned { name: name.into(), role, numeric };
-        let both = [expected("name", Role::Identifier, false), expected("age", Role::Quasi, true)];
+        let planned_as =
+            |name: &str, role, expected, watched| Planned { name: name.into(), role, expected, person: false, watched };
+        let both = [
+            planned_as("name", Role::Identifier, Expected::Unsaid, true),
+            planned_as("age", Role::Quasi, Expected::Numbers, false),
+        ];
         assert_eq!(planned.unwrap(), both);
         let told = fault(&["name", "age", "zip", "note"], &given);
         assert!(told.contains("no role: zip, note") && told.contains("--quasi") && told.contains("--set f"), "{told}");
@@ -185,6 +257,13 @@ mod tests {
         for role in [Role::Identifier, Role::Set] {
             assert!(fault(&["a"], &Declared { numeric: names(&["a"]), ..one(role) }).contains("as numbers"));
         }
+        let twice = Declared { numeric: names(&["a"]), dates: names(&["a"]), ..one(Role::Quasi) };
+        assert!(fault(&["a"], &twice).contains("as dates, and as something else"));
+        assert!(
+            fault(&["a"], &Declared { publish_as_is: names(&["a"]), ..one(Role::Quasi) })
+                .contains("not published as it is")
+        );
+        assert!(fault(&["a"], &Declared { words: names(&["b"]), ..one(Role::Quasi) }).contains("no column b"));
         for role in [Role::Identifier, Role::Set, Role::Other] {
             let hierarchies = vec![("a".to_string(), PathBuf::from("h.csv"))];
             assert!(fault(&["a"], &Declared { hierarchies, ..one(role) }).contains("has a hierarchy"));

@@ -4,24 +4,27 @@
 
 use std::borrow::Cow;
 
-use super::roles::Planned;
+use super::roles::{Expected, Planned};
+use super::typed::{column, is_big_integer};
+use super::{ColumnReading, Declared};
 use crate::data::table::{Column, Role, Sets};
 use crate::data::{Dictionary, RecordId, TermId, Transactions};
 use crate::error::{Error, Place, Result};
 use crate::read::builder::too_long;
-use crate::read::table::find_list_separator;
-use crate::read::text::{bad_quote, field};
+use crate::read::people::{Repeats, no_person};
+use crate::read::reading::Reading;
+use crate::read::table::find_lists;
+use crate::read::values::{DateStyle, NumberStyle, numbers};
 
 /// The code of a cell without a value.
 pub(super) const MISSING: u32 = u32::MAX;
-
-/// All integers up to this one are numbers of their own.
-const LAST_INTEGER: f64 = (1_u64 << 53) as f64;
 
 /// A column in the making.
 pub(super) enum Sink {
     /// An identifier: nothing is kept.
     Skip,
+    /// The same, where it is looked at whether values come back.
+    Watch(Repeats),
     /// Cells of text; those of a set-valued column are taken apart in the end.
     Cells(Cells),
     /// Cells that are lists already.
@@ -34,6 +37,8 @@ pub(super) struct Cells {
     codes: Vec<u32>,
     /// Where each text was met first; of a set-valued column only.
     lines: Vec<u64>,
+    /// Of numbers and dates: where a text was met first that is not plain, or not in the order of the first.
+    odd: Option<u64>,
 }
 
 #[derive(Default)]
@@ -42,11 +47,16 @@ pub(super) struct Lists {
     records: Transactions,
     of_row: Vec<Option<RecordId>>,
     record: Vec<TermId>,
+    /// Terms without text, and repetitions of a term in its set.
+    empty_terms: u64,
+    duplicate_terms: u64,
 }
 
 impl Sink {
     pub(super) fn new(column: &Planned) -> Self {
         match column.role {
+            _ if column.person => Sink::Cells(Cells::default()),
+            Role::Identifier if column.watched => Sink::Watch(Repeats::default()),
             Role::Identifier => Sink::Skip,
             _ => Sink::Cells(Cells::default()),
         }
@@ -62,8 +72,19 @@ impl Sink {
         file: &str,
         line: u64,
     ) -> Result<()> {
-        let Sink::Cells(cells) = self else { return Ok(()) };
-        if text.is_empty() || missing.iter().any(|missing| missing == text) {
+        let cells = match self {
+            Sink::Cells(cells) => cells,
+            Sink::Watch(repeats) => {
+                repeats.push(text);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let is_missing = text.is_empty() || missing.iter().any(|missing| missing == text);
+        if is_missing && column.person {
+            return Err(no_person(file, line));
+        }
+        if is_missing {
             cells.codes.push(MISSING);
             return Ok(());
         }
@@ -72,7 +93,9 @@ impl Sink {
         cells.codes.push(code);
         // A text is looked at when it is met first.
         if code as usize == n_texts {
-            check(text, column, file, line)?;
+            if check(text, column, file, line)? {
+                cells.odd.get_or_insert(line);
+            }
             if column.role == Role::Set {
                 cells.lines.push(line);
             }
@@ -82,11 +105,16 @@ impl Sink {
 
     /// Adds all that was read of the same column further down.
     pub(super) fn append(&mut self, after: Sink) {
-        let (Sink::Cells(cells), Sink::Cells(after)) = (self, after) else { return };
+        let (cells, after) = match (self, after) {
+            (Sink::Cells(cells), Sink::Cells(after)) => (cells, after),
+            (Sink::Watch(repeats), Sink::Watch(after)) => return repeats.append(after),
+            _ => return,
+        };
         if cells.codes.is_empty() {
             *cells = after;
             return;
         }
+        cells.odd = cells.odd.or(after.odd);
         let mut rename = Vec::with_capacity(after.texts.len());
         for (i, text) in after.texts.iter().enumerate() {
             let n_texts = cells.texts.len();
@@ -106,8 +134,14 @@ impl Sink {
     }
 
     /// The column, unless it is an identifier or a set.
-    pub(super) fn into_column(self, planned: &Planned) -> Option<Column> {
-        self.into_cells().map(|(texts, codes)| column(planned, texts, codes))
+    pub(super) fn into_column(
+        self,
+        planned: &Planned,
+        declared: &Declared,
+        file: &str,
+    ) -> Option<Result<(Column, Option<ColumnReading>)>> {
+        let Sink::Cells(Cells { texts, codes, odd, .. }) = self else { return None };
+        Some(column(planned, texts, codes, odd, declared, file))
     }
 
     /// The set-valued column.
@@ -117,24 +151,16 @@ impl Sink {
         file: &str,
         separator: Option<u8>,
         most_terms: usize,
+        reading: &mut Reading,
     ) -> Result<Option<Sets>> {
         let lists = match self {
-            Sink::Skip => return Ok(None),
+            Sink::Skip | Sink::Watch(_) => return Ok(None),
             Sink::Lists(lists) => lists,
             Sink::Cells(cells) => cells.into_lists(column, file, separator, most_terms)?,
         };
-        let Lists { dictionary, records, of_row, .. } = lists;
+        let Lists { dictionary, records, of_row, empty_terms, duplicate_terms, .. } = lists;
+        (reading.empty_terms, reading.duplicate_terms) = (empty_terms, duplicate_terms);
         Ok(Some(Sets { name: column.name.clone(), dictionary, records, of_row }))
-    }
-}
-
-/// A column from codes by first appearance.
-pub(super) fn column(planned: &Planned, texts: Dictionary, codes: Vec<u32>) -> Column {
-    let (name, role) = (&planned.name, planned.role);
-    match planned.numeric {
-        // Every text has been checked to be a number.
-        true => Column::from_number_codes(name, role, &texts, codes, |text| number(text).unwrap_or_default()),
-        false => Column::from_codes(name, role, texts, codes),
     }
 }
 
@@ -143,29 +169,25 @@ impl Cells {
     fn into_lists(self, column: &Planned, file: &str, separator: Option<u8>, most_terms: usize) -> Result<Lists> {
         let cells: Vec<(u64, Cow<'_, str>)> =
             self.lines.iter().copied().zip(self.texts.iter().map(Cow::Borrowed)).collect();
-        let separator = match separator {
-            Some(separator) => separator,
-            None => find_list_separator(file, &column.name, &cells)?,
-        };
+        let written = find_lists(file, &column.name, &cells, separator)?;
         let mut lists = Lists::default();
         let mut different = Vec::with_capacity(cells.len());
+        // Terms without text, of each different cell.
+        let mut empty = Vec::with_capacity(cells.len());
         for (line, cell) in &cells {
-            let mut terms = Vec::new();
-            let mut at = 0;
-            while at <= cell.len() {
-                let (term, stop) =
-                    field(cell, at, separator, true).map_err(|problem| bad_quote(file, *line, problem))?;
-                if !term.is_empty() {
-                    terms.push(lists.dictionary.intern(&term));
-                }
-                at = stop + 1;
-            }
+            let (mut terms, mut n_empty) = (Vec::new(), 0);
+            written.each_term(file, &column.name, *line, cell, &mut |term| match term.is_empty() {
+                true => n_empty += 1,
+                false => terms.push(lists.dictionary.intern(term)),
+            })?;
+            empty.push(n_empty);
             if terms.len() > most_terms {
                 return Err(too_long(file, *line, most_terms));
             }
             different.push(terms);
         }
         for &code in &self.codes {
+            lists.empty_terms += empty.get(code as usize).copied().unwrap_or(0);
             lists.record.clear();
             lists.record.extend(different.get(code as usize).into_iter().flatten());
             lists.end_row();
@@ -178,25 +200,27 @@ impl Lists {
     /// Adds a term to the set of the row.
     pub(super) fn term(&mut self, text: &str, column: &Planned, file: &str, row: u64) -> Result<()> {
         if text.is_empty() {
+            self.empty_terms += 1;
             return Ok(());
         }
         let n_terms = self.dictionary.len();
         let term = self.dictionary.intern(text);
         self.record.push(term);
-        if term as usize == n_terms { check(text, column, file, row) } else { Ok(()) }
+        if term as usize == n_terms { check(text, column, file, row).map(|_| ()) } else { Ok(()) }
     }
 
     /// Ends the row: repetitions collapse, and an empty set is none.
     pub(super) fn end_row(&mut self) {
         let id = self.records.len();
-        self.records.push(&mut self.record);
+        self.duplicate_terms += self.records.push(&mut self.record) as u64;
         self.of_row.push((self.records.len() > id).then_some(id as RecordId));
         self.record.clear();
     }
 }
 
-/// Refuses a text that a release could not hold, or that is not the number it should be.
-fn check(text: &str, column: &Planned, file: &str, line: u64) -> Result<()> {
+/// Refuses a text that a release could not hold, or that is not the number or date it should be. Tells whether it is one that is
+/// not written plainly.
+fn check(text: &str, column: &Planned, file: &str, line: u64) -> Result<bool> {
     let refuse = |problem: &str, hint: &str| {
         Err(Error::input(Place::line(file, line).in_column(&column.name), problem).with_hint(hint))
     };
@@ -209,24 +233,29 @@ fn check(text: &str, column: &Planned, file: &str, line: u64) -> Result<()> {
     if bytes.iter().enumerate().any(is_foreign) {
         return refuse("the cell holds a control character", "remove it: a published table is plain text");
     }
-    if !column.numeric {
-        return Ok(());
+    match column.expected {
+        Expected::Numbers => match NumberStyle::Plain.value(text) {
+            None if numbers::is_number(text) => Ok(true),
+            None => refuse(
+                "the cell is not a number",
+                "write numbers as 1234.5; texts that mean \"no value\" can be named with --missing; if the column holds \
+                 words, do not declare it numeric",
+            ),
+            Some(value) if !value.is_finite() => refuse("the cell is not a finite number", "remove it"),
+            Some(value) if is_big_integer(text, value) => refuse(
+                "the cell is an integer of more digits than numbers keep",
+                "such numbers are names: do not declare the column numeric",
+            ),
+            Some(_) => Ok(false),
+        },
+        Expected::Dates => match DateStyle::ALL.map(|style| style.date(text).is_some()) {
+            [false, false, false] => refuse(
+                "the cell is not a date",
+                "write dates as 2024-12-31, 31.12.2024 or 12/31/2024, with four digits of the year; texts that mean \"no \
+                 value\" can be named with --missing; if the column holds words, do not declare it as dates",
+            ),
+            [_, day_first, month_first] => Ok(day_first != month_first),
+        },
+        Expected::Unsaid | Expected::Words | Expected::Codes => Ok(false),
     }
-    match number(text) {
-        None => refuse(
-            "the cell is not a number",
-            "write numbers as 1234.5; texts that mean \"no value\" can be named with --missing; if the column holds \
-             words, do not declare it numeric",
-        ),
-        Some(value) if !value.is_finite() => refuse("the cell is not a finite number", "remove it"),
-        Some(value) if value.abs() > LAST_INTEGER && !text.contains(['.', 'e', 'E']) => refuse(
-            "the cell is an integer of more digits than numbers keep",
-            "such numbers are names: do not declare the column numeric",
-        ),
-        Some(_) => Ok(()),
-    }
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.trim().parse().ok()
 }

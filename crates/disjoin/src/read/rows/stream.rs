@@ -20,7 +20,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::csv::{find_separator, parse};
+use super::csv::{Parsed, parse};
 use super::gather::{Gather, Part, Renumbered};
 use super::roles::{Planned, plan};
 use super::{Declared, TableIntake, put_hierarchy, table_of_bytes};
@@ -29,12 +29,15 @@ use crate::error::{Error, Place, Result};
 use crate::memory::{Memory, open_file, over};
 use crate::observer::{Observer, Unobserved};
 use crate::read::builder::check_count;
-use crate::read::recognise::is_parquet;
+use crate::read::encoding::Incoming;
+use crate::read::reading::Reading;
+use crate::read::readings::of_beginning;
+use crate::read::recognise::kind_of_bytes;
 use crate::read::text::{HEAD, Rows, check_separator, is_blank_row, validate_part, whole_rows};
 use crate::read::{Format, MAGIC, Options, Packing, corrupt, hexadecimal, packing, zstandard};
 
 /// So much text is counted at a time by one core.
-const BLOCK: usize = 1 << 20;
+pub(super) const BLOCK: usize = 1 << 20;
 
 /// A table that was counted while it was read.
 pub struct Streamed {
@@ -112,6 +115,10 @@ fn count(
 ) -> Result<Streamed> {
     check_separator("separator", options.separator)?;
     check_separator("list-separator", declared.list_separator)?;
+    if declared.person.is_some() {
+        let problem = "cannot be counted while a table is split as it is";
+        return Err(Error::recipe("input.person", problem, "let a method make the groups: leave as-is out"));
+    }
     let mut source = Source::open(name, path, raw, observer.memory())?;
     if source.is_table(options)? {
         return count_text(source, options.separator, declared, rows, block, observer);
@@ -130,23 +137,27 @@ fn count_text(
     block: usize,
     observer: &dyn Observer,
 ) -> Result<Streamed> {
-    let (plan, separator) = source.header(separator, declared)?;
+    let (plan, mut reading) = source.header(separator, declared)?;
+    let separator = reading.separator.map_or(b',', |separator| separator as u8);
     let mut gather = Gather::new(&plan);
     let name = source.name.to_owned();
-    let part = |(text, lines): &(Vec<u8>, u64)| -> Result<Part> {
+    let part = |(text, lines): &(Vec<u8>, u64)| -> Result<(Part, u64, u64)> {
         let text = validate_part(&name, text, *lines)?;
-        let (sinks, n_rows) =
+        let Parsed { sinks, n_rows, blank_lines, trimmed_cells } =
             parse(Rows::from_line(&name, text, separator, *lines), text, &plan, &declared.missing, &name, observer)?;
-        Ok(Part::new(sinks, &plan, n_rows))
+        Ok((Part::new(sinks, &plan, n_rows), blank_lines, trimmed_cells))
     };
     let width = rayon::current_num_threads();
     let mut batch = source.blocks(width, block, separator)?;
     while !batch.is_empty() {
         observer.check();
         let counted = || -> Result<()> {
-            let parts: Vec<Result<Part>> = batch.par_iter().map(part).collect();
+            let parts: Vec<Result<(Part, u64, u64)>> = batch.par_iter().map(part).collect();
             for part in parts {
-                let added = gather.add(part?, rows.with_values, rows.file);
+                let (part, blank_lines, trimmed_cells) = part?;
+                reading.blank_lines += blank_lines;
+                reading.trimmed_cells += trimmed_cells;
+                let added = gather.add(part, rows.with_values, rows.file);
                 added.map_err(|source| Error::io(rows.place, "write", source))?;
                 check_count(&name, gather.n_rows as usize)?;
             }
@@ -159,27 +170,41 @@ fn count_text(
     if gather.n_rows == 0 {
         return Err(Error::input(Place::file(&name), "holds a header, and no row"));
     }
+    if let Some(incoming) = &source.incoming {
+        reading.set_encoding(incoming.known());
+    }
     let (bytes, sha256) = source.finish()?;
-    let intake = TableIntake {
-        file: name,
+    let intake = TableIntake { file: name, bytes, sha256, reading, ..intake_of(&gather, &plan) };
+    intake.reading.notes().iter().for_each(|note| observer.warn(note));
+    let (mut counted, renumbered, readings) = gather.finish(&plan, declared, &intake.file)?;
+    let intake = TableIntake { column_readings: readings, ..intake };
+    put_hierarchies(&mut counted, declared)?;
+    Ok(Streamed { counted, intake, renumbered })
+}
+
+/// What was counted of a table.
+fn intake_of(gather: &Gather, plan: &[Planned]) -> TableIntake {
+    TableIntake {
         format: Format::Table.to_string(),
-        bytes,
-        sha256,
         rows: gather.n_rows,
         columns: plan.iter().map(|column| column.name.clone()).collect(),
         missing: gather.missing,
-    };
-    let (mut counted, renumbered) = gather.finish(&plan);
+        several: gather.several(plan),
+        ..TableIntake::default()
+    }
+}
+
+fn put_hierarchies(counted: &mut Counted, declared: &Declared) -> Result<()> {
     for (named, path) in &declared.hierarchies {
         if let Some(column) = counted.columns.columns.iter_mut().find(|column| column.name == *named) {
             put_hierarchy(&mut column.domain, named, path)?;
         }
     }
-    Ok(Streamed { counted, intake, renumbered })
+    Ok(())
 }
 
 /// A file on its way in: hashed as stored, unpacked, and cut into blocks.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     name: &'a str,
     path: &'a Path,
     reader: Unpacked<'a>,
@@ -188,10 +213,12 @@ struct Source<'a> {
     /// Bytes that were read, unpacked.
     unpacked: u64,
     /// What was read and not yet handed over.
-    held: Vec<u8>,
+    pub(super) held: Vec<u8>,
+    /// How the text is encoded; none if it is no text.
+    incoming: Option<Incoming>,
     is_at_end: bool,
     /// Lines before that.
-    lines: u64,
+    pub(super) lines: u64,
 }
 
 enum Unpacked<'a> {
@@ -236,7 +263,7 @@ impl Unpacked<'_> {
 }
 
 impl<'a> Source<'a> {
-    fn open(name: &'a str, path: &'a Path, raw: &'a mut (dyn Read + Send), memory: Memory) -> Result<Self> {
+    pub(super) fn open(name: &'a str, path: &'a Path, raw: &'a mut (dyn Read + Send), memory: Memory) -> Result<Self> {
         let mut first = Vec::new();
         (&mut *raw).take(MAGIC as u64).read_to_end(&mut first).map_err(|source| Error::io(path, "read", source))?;
         let packing = packing(name, &first)?;
@@ -252,11 +279,50 @@ impl<'a> Source<'a> {
                 Unpacked::Zstandard(decoder.map_err(|_| corrupt(name, packing))?)
             }
         };
-        Ok(Source { name, path, reader, packing, memory, unpacked: 0, held: Vec::new(), is_at_end: false, lines: 0 })
+        let (held, incoming) = (Vec::new(), None);
+        Ok(Source { name, path, reader, packing, memory, unpacked: 0, held, incoming, is_at_end: false, lines: 0 })
     }
 
     /// Reads on until so much is held, or nothing is left.
-    fn hold(&mut self, least: usize) -> Result<()> {
+    pub(super) fn hold(&mut self, least: usize) -> Result<()> {
+        while self.held.len() < least && !self.is_at_end {
+            if let Some(Incoming::Other(..)) = &self.incoming {
+                // What is held is text already: the next piece is turned into text behind it.
+                let held = std::mem::take(&mut self.held);
+                let mut text = String::from_utf8(held).map_err(|_| Error::Internal("what is held is text"))?;
+                self.load(BLOCK)?;
+                let Some(Incoming::Other(_, transcoder)) = &mut self.incoming else { continue };
+                transcoder.put(self.name, &self.held, self.is_at_end, (&mut text, self.lines))?;
+                self.held = text.into_bytes();
+                self.check_held()?;
+                continue;
+            }
+            let from = self.held.len();
+            self.load(least)?;
+            self.find_encoding(from)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at what was just read; where it is not UTF-8, it is turned into it.
+    fn find_encoding(&mut self, from: usize) -> Result<()> {
+        let Some(wanted) = self.incoming.as_ref().and_then(|incoming| incoming.wants(&self.held, from)) else {
+            return Ok(());
+        };
+        self.load(wanted)?;
+        let is_beginning = self.held.len() as u64 == self.unpacked;
+        let Some(incoming) = &mut self.incoming else { return Ok(()) };
+        incoming.decide(self.name, &self.held, is_beginning)?;
+        if let Incoming::Other(_, transcoder) = incoming {
+            let mut text = String::with_capacity(self.held.len());
+            transcoder.put(self.name, &self.held, self.is_at_end, (&mut text, self.lines))?;
+            self.held = text.into_bytes();
+        }
+        Ok(())
+    }
+
+    /// Reads on until so many bytes are held as they are stored, or nothing is left.
+    fn load(&mut self, least: usize) -> Result<()> {
         while self.held.len() < least && !self.is_at_end {
             let missing = (least - self.held.len()).min(BLOCK);
             self.held.reserve(missing);
@@ -266,31 +332,44 @@ impl<'a> Source<'a> {
             })?;
             self.is_at_end = read < missing;
             self.unpacked += read as u64;
-            let (most, limit) = (self.memory.unpacked(self.reader.stored()), self.memory.limit(u64::MAX));
+            let most = self.memory.unpacked(self.reader.stored());
             if self.packing != Packing::Plain && self.unpacked > most {
                 return Err(over(Place::file(self.name), "what is unpacked asks for more", most));
             }
-            if self.held.len() as u64 > limit {
-                return Err(over(Place::line(self.name, self.lines + 1), "the row asks for more", limit));
-            }
+            self.check_held()?;
         }
         Ok(())
     }
 
-    /// Whether this is a text, and not a Parquet file.
-    fn is_table(&mut self, options: &Options) -> Result<bool> {
-        self.hold(HEAD + 4)?;
+    /// A row that is too long to be held.
+    fn check_held(&self) -> Result<()> {
+        let limit = self.memory.limit(u64::MAX);
+        match self.held.len() as u64 > limit {
+            true => Err(over(Place::line(self.name, self.lines + 1), "the row asks for more", limit)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether this is a text, and not a file of another kind.
+    pub(super) fn is_table(&mut self, options: &Options) -> Result<bool> {
+        self.load(HEAD + 4)?;
         if self.held.is_empty() {
             return Err(Error::input(Place::file(self.name), "is empty: it holds no table"));
         }
-        Ok(match options.format {
+        let is_text = match options.format {
             Some(format) => format == Format::Table,
-            None => !is_parquet(self.name, &self.held),
-        })
+            None => kind_of_bytes(self.name, &self.held)?.is_none(),
+        };
+        if is_text && !options.needs_rows() {
+            self.incoming = Some(Incoming::Open(options.encoding));
+            self.find_encoding(0)?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Takes the header off, and finds out what stands between cells.
-    fn header(&mut self, separator: Option<u8>, declared: &Declared) -> Result<(Vec<Planned>, u8)> {
+    pub(super) fn header(&mut self, separator: Option<u8>, declared: &Declared) -> Result<(Vec<Planned>, Reading)> {
         if self.held.starts_with("\u{feff}".as_bytes()) {
             self.held.drain(..3);
         }
@@ -299,19 +378,25 @@ impl<'a> Source<'a> {
             self.hold(least)?;
             let end = if self.is_at_end { self.held.len() } else { memrchr(b'\n', &self.held).map_or(0, |at| at + 1) };
             let text = validate_part(self.name, &self.held[..end], 0)?;
-            let separator = separator.unwrap_or_else(|| find_separator(text));
+            let separator = match separator {
+                Some(separator) => separator,
+                None => of_beginning(self.name, text, self.is_at_end)?,
+            };
             let known = if self.is_at_end { text.len() } else { whole_rows(text, separator) };
             let mut rows = Rows::new(self.name, &text[..known], separator);
             let mut header = Vec::new();
+            let mut reading = Reading { separator: Some(char::from(separator)), ..Reading::default() };
             while rows.next(&mut header)?.is_some() {
                 if is_blank_row(&header) {
+                    reading.blank_lines += 1;
                     continue;
                 }
+                reading.trimmed_cells = rows.trimmed();
                 let header: Vec<String> = header.into_iter().map(Cow::into_owned).collect();
                 let at = rows.at().min(known);
                 self.lines = memchr_iter(b'\n', &self.held[..at]).count() as u64;
                 self.held.drain(..at);
-                return Ok((plan(self.name, &header, declared)?, separator));
+                return Ok((plan(self.name, &header, declared)?, reading));
             }
             if self.is_at_end {
                 return Err(Error::input(Place::file(self.name), "is empty: it holds no table"));
@@ -332,7 +417,7 @@ impl<'a> Source<'a> {
         Ok(blocks)
     }
 
-    fn block(&mut self, size: usize, separator: u8) -> Result<Option<(Vec<u8>, u64)>> {
+    pub(super) fn block(&mut self, size: usize, separator: u8) -> Result<Option<(Vec<u8>, u64)>> {
         let mut least = size;
         loop {
             self.hold(least)?;

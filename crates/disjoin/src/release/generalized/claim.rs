@@ -10,7 +10,7 @@ use super::published_columns;
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, Hierarchy, NodeId, Partition};
 use crate::error::{Error, Place, Result};
-use crate::release::claim::{Body, Claim, Form, Parameters, Promise};
+use crate::release::claim::{Body, Claim, Form, Parameters, Promise, Words};
 use crate::release::privacy_models::{Criterion, Distance};
 
 /// The claim that travels with a generalized table.
@@ -20,28 +20,29 @@ impl Body for Classes {
     const FORM: Form = Form::Classes;
 
     fn fault(&self) -> Option<&'static str> {
-        self.sets.as_ref().and_then(|sets| sets.parameters.fault())
+        let sets = self.sets.as_ref()?;
+        match sets.promise {
+            Promise::ProgramAware => Some("promises of sets in a table what is promised of datasets only"),
+            _ => sets.parameters.fault(),
+        }
     }
 
     fn promised(&self) -> String {
-        self.told(&self.criteria, false)
+        self.told(&self.criteria, Words::Whole)
     }
 
     fn adversary(&self) -> String {
-        let mut text = adversary(&self.criteria, &self.columns);
-        if self.associations.is_some() {
-            text += " Rules are about what is published: an adversary who counts what stands below a label as the label may find \
-                     more.";
-        }
-        if let Some(sets) = &self.sets {
-            text += &format!(" About the sets: {}", sets.promise.adversary(sets.parameters.m));
-        }
-        text
+        let except = if self.criteria.is_empty() { "" } else { MINIMALITY };
+        self.against(except)
+    }
+
+    fn words_of_version_2(&self) -> (String, String) {
+        (self.told(&self.criteria, Words::OfVersion2), self.against(""))
     }
 
     fn provable(&self) -> String {
         let criteria: Vec<Criterion> = self.criteria.iter().copied().filter(Criterion::is_checkable).collect();
-        self.told(&criteria, true)
+        self.told(&criteria, Words::Shown)
     }
 
     fn unchecked(&self, with_original: bool) -> Vec<(String, &'static str)> {
@@ -55,9 +56,27 @@ impl Body for Classes {
     }
 }
 
+/// What no criterion covers.
+pub(in crate::release) const MINIMALITY: &str = " Nothing is promised against an adversary who knows the algorithm and infers from \
+                                                 it why rows were put together, or which originals it would have published in \
+                                                 another way (minimality attack).";
+
 impl Classes {
+    /// Against whom, with an exception or without.
+    fn against(&self, except: &str) -> String {
+        let mut text = adversary(&self.criteria, &self.columns) + except;
+        if self.associations.is_some() {
+            text += " Rules are about what is published: an adversary who counts what stands below a label as the label may find \
+                     more.";
+        }
+        if let Some(sets) = &self.sets {
+            text += &format!(" About the sets: {}", sets.promise.adversary(sets.parameters.m));
+        }
+        text
+    }
+
     /// The promise, with these of its criteria; of sets only what chunks show, if asked for.
-    fn told(&self, criteria: &[Criterion], only_shown: bool) -> String {
+    fn told(&self, criteria: &[Criterion], words: Words) -> String {
         let mut text = promised(criteria, &self.columns);
         if let Some(Associations { confidence: share, support }) = self.associations {
             text += &format!(
@@ -67,11 +86,11 @@ impl Classes {
             );
         }
         if let Some(SetsClaim { column, parameters, promise, .. }) = &self.sets {
-            let of = if only_shown { String::new() } else { format!(" of {column:?}") };
+            let of = if words == Words::Shown { String::new() } else { format!(" of {column:?}") };
             text += &format!(
                 " Inside every class the sets{of} are cut into chunks: {} This holds for each class by itself, also \
                  for an adversary who knows the quasi-identifiers.",
-                parameters.promised(*promise, only_shown),
+                parameters.promised(*promise, words),
             );
         }
         text
@@ -199,13 +218,13 @@ impl TableClaim {
     /// The same, with rules hidden.
     #[must_use]
     pub fn with_associations(self, rules: Associations) -> Self {
-        Claim::of(&self.method, Classes { associations: Some(rules), ..self.body })
+        Claim::of(&self.method, Classes { associations: Some(rules), ..self.body }).of_people(self.people)
     }
 
     /// The same, with the sets of a column published in chunks inside the classes.
     #[must_use]
     pub fn with_sets(self, sets: SetsClaim) -> Self {
-        Claim::of(&self.method, Classes { sets: Some(sets), ..self.body })
+        Claim::of(&self.method, Classes { sets: Some(sets), ..self.body }).of_people(self.people)
     }
 
     /// The hierarchy of a sensitive column over its values as published; none if none is published. `file` serves in messages.
@@ -376,7 +395,7 @@ mod tests {
         assert!(error.contains("generalised") && error.contains("disassociated"), "{error}");
 
         let text = claim.to_json().unwrap();
-        for (from, to) in [("\"generalized\"", "\"disassociated\""), ("\"version\": 2", "\"version\": 3"), ("{", "")] {
+        for (from, to) in [("\"generalized\"", "\"disassociated\""), ("\"version\": 3", "\"version\": 4"), ("{", "")] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
             assert_ne!(fs::read_to_string(&path).unwrap(), text);
             assert!(matches!(TableClaim::read(&path), Err(Error::Input { .. })), "{to}");

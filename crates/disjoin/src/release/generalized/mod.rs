@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::data::table::{Column, Role, Table};
 use crate::data::{Cell, Partition};
 pub use claim::{Associations, Classes, PublishedColumn, SetsClaim, TableClaim};
-pub(super) use claim::{columns_as_published, hierarchy_of, names, occurring, unchecked_of_columns};
+pub(super) use claim::{MINIMALITY, columns_as_published, hierarchy_of, names, occurring, unchecked_of_columns};
 
 /// The name of the file.
 pub const DATA: &str = "data.csv";

@@ -11,7 +11,7 @@ use crate::data::{Dictionary, Hierarchy};
 use crate::error::Result;
 use crate::release::claim::{Body, Claim, Form};
 use crate::release::generalized::{
-    PublishedColumn, columns_as_published, hierarchy_of, names, occurring, unchecked_of_columns,
+    MINIMALITY, PublishedColumn, columns_as_published, hierarchy_of, names, occurring, unchecked_of_columns,
 };
 use crate::release::privacy_models::Criterion;
 
@@ -36,7 +36,12 @@ impl Body for SplitTable {
     }
 
     fn adversary(&self) -> String {
-        adversary(&self.criteria, self.exact, self.files.len())
+        let except = if self.criteria.is_empty() { "" } else { MINIMALITY };
+        adversary(&self.criteria, self.exact, self.files.len()) + except
+    }
+
+    fn words_of_version_2(&self) -> (String, String) {
+        (self.promised(), adversary(&self.criteria, self.exact, self.files.len()))
     }
 
     fn provable(&self) -> String {
@@ -205,7 +210,7 @@ mod tests {
         for (from, to) in [
             ("sensitive_1.csv", "../sensitive_1.csv"),
             ("sensitive_1.csv", "/etc/passwd"),
-            ("\"version\": 2", "\"version\": 3"),
+            ("\"version\": 3", "\"version\": 4"),
             ("\"column\": \"a b\"", "\"column\": \"age\""),
         ] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();

@@ -266,6 +266,7 @@ impl State {
         let method = before.method.strip_suffix(REGROUPED).unwrap_or(&before.method);
         let (promise, utility) = (before.promise.clone(), before.utility.clone());
         RecodedClaim::new(release, &format!("{method}{REGROUPED}"), before.k, promise, before.suppression, utility)
+            .of_people(before.people)
     }
 
     fn keeps_promise(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Result<bool> {

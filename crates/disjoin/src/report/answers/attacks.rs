@@ -1,5 +1,6 @@
 //! What `attack` says, of every form: what was found, how true it is, and which limits it breaks.
 
+use super::audited::actual_parts;
 use super::{SHOWN, four_or_dash, numbers, text};
 use crate::attack::knowledge_breach::{Breach, BreachReport};
 use crate::attack::network_breach::{NetworkBreach, Source};
@@ -19,11 +20,12 @@ pub fn attack_page(attacked: &Attacked, judged: &Judgement, show_terms: bool) ->
     let mut parts = Vec::new();
     match attacked {
         Attacked::Disassociated { summary, .. } => disassociated(&mut parts, summary, show_terms),
-        Attacked::Classes { inference, dependencies } => {
+        Attacked::Classes { inference, dependencies, actual } => {
             if let Some(tried) = inference {
                 inferred(&mut parts, tried);
             }
             add_dependencies(&mut parts, dependencies.as_ref());
+            parts.extend(actual.iter().flat_map(|found| actual_parts(found)));
         }
         Attacked::Split { breach, network, dependencies, .. } => {
             if let (Some(breach), Some(network)) = (breach, network) {
@@ -39,7 +41,23 @@ pub fn attack_page(attacked: &Attacked, judged: &Judgement, show_terms: bool) ->
         }
         Attacked::Nothing => parts.push(text("Nothing was attacked.")),
     }
+    if let Attacked::Disassociated { summary, .. } = attacked {
+        parts.push(text(not_looked_at(summary)));
+    }
     Page::answer(parts, verdict(judged))
+}
+
+/// What no attack on disassociated data decides: that nothing was found there means nothing.
+fn not_looked_at(summary: &Summary) -> String {
+    let shared = match summary.clusters_with_shared_terms {
+        0 => String::new(),
+        n => format!(
+            "sets with terms of shared chunks (in {} of {}), ",
+            number(n),
+            count(summary.clusters, "cluster", "clusters")
+        ),
+    };
+    format!("Not looked at: {shared}what follows from how the program groups records.")
 }
 
 /// The limits in sentences: broken ones, kept ones, and what nobody limited.

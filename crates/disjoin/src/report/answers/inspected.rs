@@ -1,15 +1,24 @@
 //! What `inspect` says: who could be singled out in the data as it is.
 
+use serde::Serialize;
+
 use super::{numbers, text};
+use crate::inspect::profile::{Persons, Question, SHARED};
 use crate::inspect::risk::Bin;
-use crate::inspect::{Column, Profile, Risk, Role, TableRisk};
-use crate::report::page::{Page, Part, count, number, share};
+use crate::inspect::{ColumnProfile, Profile, Risk, Suggested, TableProfile, TableRisk};
+use crate::report::page::{Kind, Page, Part, Table, count, number, share};
 
 /// Of sets of terms.
-pub fn inspect_page(profile: &Profile, risk: &Risk, unique: u64, columns: &[Column], suggestions: &[String]) -> Page {
+pub fn inspect_page(
+    profile: &Profile,
+    risk: &Risk,
+    unique: u64,
+    columns: &[ColumnProfile],
+    suggestions: &[String],
+) -> Page {
     let mut parts = Vec::new();
     if !columns.is_empty() {
-        parts.push(text(columns_text(columns)));
+        parts.push(columns_table(columns));
     }
     let rows = vec![
         vec!["records".into(), number(profile.records)],
@@ -40,11 +49,42 @@ pub fn inspect_page(profile: &Profile, risk: &Risk, unique: u64, columns: &[Colu
     Page::answer(parts, "")
 }
 
-/// Of a table with quasi-identifiers.
-pub fn inspect_table_page(risk: &TableRisk, columns: &[String]) -> Page {
+/// People of a table, who may have several rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CountedPeople {
+    /// The column that names them.
+    pub column: String,
+    /// How many there are.
+    pub people: u64,
+    /// Their rows.
+    pub rows: u64,
+    /// The most rows of one person.
+    pub most_rows: u64,
+    /// How many people should share what is known.
+    pub k: u32,
+    /// People with a row whose quasi-identifiers fewer than k people share.
+    pub at_risk: u64,
+    /// People with a row whose quasi-identifiers nobody else shares.
+    pub unique: u64,
+}
+
+/// Of a table with quasi-identifiers; if a column names people, they are counted as well.
+pub fn inspect_table_page(risk: &TableRisk, columns: &[String], people: Option<&CountedPeople>) -> Page {
     let TableRisk { k, rows, at_risk, unique, .. } = *risk;
-    let mut parts =
-        vec![text(format!("Records that fewer than {k} share, for an adversary who knows the quasi-identifiers:"))];
+    let mut parts = Vec::new();
+    if let Some(people) = people {
+        parts.push(text(format!(
+            "{} in {}, at most {} of one person, by {}. People of whom fewer than {k} share a row's quasi-identifiers:",
+            count(people.people, "person", "people"),
+            count(people.rows, "row", "rows"),
+            number(people.most_rows),
+            people.column,
+        )));
+        let row = |label: &str, n: u64| vec![label.to_owned(), number(n), share(n, people.people)];
+        let lines = vec![row("at risk", people.at_risk), row("unique: nobody else shares it", people.unique)];
+        parts.push(numbers(&["", "people", "share"], lines));
+    }
+    parts.push(text(format!("Records that fewer than {k} share, for an adversary who knows the quasi-identifiers:")));
     let row = |label: &str, n: u64| vec![label.to_owned(), number(n), share(n, rows)];
     parts.push(numbers(
         &["", "records", "share"],
@@ -64,25 +104,68 @@ pub fn inspect_table_page(risk: &TableRisk, columns: &[String]) -> Page {
     Page::answer(parts, "")
 }
 
+/// Of a table of which nobody said what its columns are.
+pub fn columns_page(found: &TableProfile, file: &str) -> Page {
+    let columns = count(found.columns.len() as u64, "column", "columns");
+    let mut parts = vec![text(format!("A table of {} and {columns}.", count(found.rows, "row", "rows")))];
+    parts.push(columns_table(&found.columns));
+    parts.push(text("Suggested roles, for you to confirm:"));
+    parts.push(Part::Points(found.columns.iter().map(|column| (column.name.clone(), suggested(column))).collect()));
+    if let Some(Persons { column, people, rows }) = &found.person {
+        let (people, rows) = (count(*people, "person", "people"), count(*rows, "row", "rows"));
+        parts.push(text(format!("{column} numbers people who have several rows: {people} in {rows}.")));
+    }
+    parts.push(text(format!(
+        "Examples are values that at least {SHARED} people share; A, a and 9 stand for letters and digits.\n\
+         Next: disjoin recipe new {file}"
+    )));
+    Page::answer(parts, "")
+}
+
+/// Role, reading and reason of a column.
+fn suggested(column: &ColumnProfile) -> String {
+    let ColumnProfile { suggestion, reading, missing_texts, .. } = column;
+    let role = suggestion.role.map_or("?", Suggested::name);
+    let mut told = format!("{role}: {}", suggestion.reason);
+    if let Some(reading) = reading {
+        told += &format!("; read as {reading}");
+    }
+    if let Some(hierarchy) = suggestion.hierarchy.filter(|_| suggestion.role == Some(Suggested::Quasi)) {
+        told += &format!("; generalised by {hierarchy}");
+    }
+    if !missing_texts.is_empty() {
+        told += &format!("; {} means no value", missing_texts.join(" or "));
+    }
+    match suggestion.question {
+        None | Some(Question::Role) => {}
+        Some(Question::DateOrder) => told += "; say the order with --date-order",
+        Some(Question::Decimal) => told += "; say what stands before decimals with --decimal",
+        Some(Question::Unread) => told += "; correct those cells, or name what means no value with --missing",
+    }
+    told
+}
+
 /// The columns of a table, one a line.
-pub fn columns_text(columns: &[Column]) -> String {
-    let row = |column: &Column| {
-        let seems = match column.seems {
-            Role::Identifier => "a direct identifier: a value of its own in every row",
-            Role::SetValued => "the list of terms: --column",
-            Role::Other => "",
-        };
-        vec![column.name.clone(), number(column.filled), number(column.distinct), seems.to_owned()]
+fn columns_table(columns: &[ColumnProfile]) -> Part {
+    let row = |column: &ColumnProfile| {
+        let about = if column.estimated { "about " } else { "" };
+        let shown = if column.examples.is_empty() { &column.patterns } else { &column.examples };
+        vec![
+            column.name.clone(),
+            column.kind.text().to_owned(),
+            number(column.missing),
+            format!("{about}{}", number(column.distinct)),
+            shown.join(", "),
+        ]
     };
-    use crate::report::page::{Kind, Table};
     let heads = vec![
         ("column", Kind::Words),
-        ("filled", Kind::Number),
+        ("type", Kind::Words),
+        ("missing", Kind::Number),
         ("distinct", Kind::Number),
-        ("seems to be", Kind::Words),
+        ("looks like", Kind::Words),
     ];
-    let table = Table { caption: String::new(), columns: heads, rows: columns.iter().map(row).collect() };
-    Page::answer(vec![Part::Table(table)], "").text().trim_end().to_owned()
+    Part::Table(Table { caption: String::new(), columns: heads, rows: columns.iter().map(row).collect() })
 }
 
 fn histogram(title: &str, bins: &[Bin]) -> Part {

@@ -1,5 +1,6 @@
 //! What `verify` says, of every form: what was looked at, rule by rule, what is wrong, and whether the promise holds.
 
+use super::audited::actual_parts;
 use super::{SHOWN, numbers, text};
 use crate::release::Promise;
 use crate::release::claim::Body;
@@ -12,8 +13,10 @@ use crate::verify::{NoisyVerdict, RecodedVerdict, SetsVerdict, TableVerdict, Ver
 pub fn proof_page(proof: &Proof, claim: &AnyClaim, unchecked: &[Unchecked]) -> Page {
     let (mut parts, end) = match (proof, claim) {
         (Proof::Disassociated(verdict), AnyClaim::Disassociated(claim)) => disassociated(verdict, &claim.provable()),
-        (Proof::Classes { holds, table, sets }, AnyClaim::Classes(claim)) => {
-            classes(table, sets.as_ref(), *holds, &claim.provable(), "class", "classes")
+        (Proof::Classes { holds, table, sets, actual }, AnyClaim::Classes(claim)) => {
+            let (mut parts, end) = classes(table, sets.as_ref(), *holds, &claim.provable(), "class", "classes");
+            parts.extend(actual_parts(actual));
+            (parts, end)
         }
         (Proof::Split(table), AnyClaim::Split(claim)) => {
             classes(table, None, table.holds, &claim.provable(), "group", "groups")

@@ -9,13 +9,16 @@ use crate::release::noisy::Universe;
 use crate::repair;
 use crate::repair::regroup::{Ended, Fared, Stats};
 use crate::report::page::{Page, Part, count, number, percent, share};
-use crate::report::run::{AnyClaim, Attacked, Before, Judgement, Proof, Repaired, Round, Run, Utility};
+use crate::report::run::{AnyClaim, Attacked, Before, Judgement, Proof, Repaired, Round, Run, Utility, people_line};
 
 impl Run {
     /// The run in a few lines; `out` is the folder of its package.
     pub fn headline(&self, out: &Path) -> Page {
         let mut points: Vec<(String, String)> = Vec::new();
         let mut add = |label: &str, told: String| points.push((label.to_owned(), told));
+        if let Some(people) = &self.people {
+            add("people", people_line(people));
+        }
         if let Some(before) = self.before_line() {
             add("before", before);
         }
@@ -58,19 +61,20 @@ impl Run {
 
     fn before_line(&self) -> Option<String> {
         let k = self.recipe.protect.k;
+        let (one, many) = if self.people.is_some() { ("person", "people") } else { ("record", "records") };
         match &self.before {
             Before::Nothing => None,
             Before::Table { at_risk, rows } => Some(format!(
                 "{} of {} ({}) share their quasi-identifiers with fewer than {k}",
                 number(*at_risk),
-                count(*rows, "record", "records"),
+                count(*rows, one, many),
                 share(*at_risk, *rows),
             )),
             Before::Sets(risk) => Some(format!(
                 "{} of {} ({}) have up to {} that fewer than {k} share",
                 number(risk.at_risk),
-                count(self.records, "record", "records"),
-                share(risk.at_risk, self.records),
+                count(risk.records, one, many),
+                share(risk.at_risk, risk.records),
                 count(u64::from(risk.m), "term", "terms"),
             )),
         }

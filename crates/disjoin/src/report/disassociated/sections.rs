@@ -57,8 +57,14 @@ pub(in crate::report) fn promise(story: &Story<'_>) -> Section {
         ),
         Promise::AlgorithmAware => format!(
             "The promise in short: an adversary with {known} of background knowledge about a person cannot narrow the \
-             candidates down to fewer than {k} by reading the release, not even with knowledge of how the algorithm cuts \
-             records into parts (minimality attack)."
+             candidates down to fewer than {k} by reading the release; nor, if the terms are of the parts of one group alone, \
+             with knowledge of how the algorithm cuts records into parts (minimality attack). An adversary who has the \
+             program and asks how it grouped people may."
+        ),
+        Promise::ProgramAware => format!(
+            "The promise in short: an adversary with {known} of background knowledge about a person cannot narrow the \
+             candidates down to fewer than {k} by reading the release, not even by running the program on every dataset that \
+             it may have been made from. Terms without a count are covered only as far as the release can be read."
         ),
     };
     let parts = vec![
@@ -138,8 +144,9 @@ fn tries(attack: &str, k: u32) -> String {
              have some terms together."
         ),
         "worlds" => format!(
-            "Searches all originals that the program would have cut in this way. What none of them has {k} times is \
-             certain; where it finds nothing to the end, there is nothing."
+            "Searches all originals of a group that the program would have cut in this way. What none of them has {k} times is \
+             certain; where it finds nothing to the end, there is nothing. Terms that groups share are not looked at, nor how \
+             people were grouped."
         ),
         "reassociate" => String::from(
             "Puts parts of records together by which terms usually go together. These are guesses: they may be wrong, \
@@ -238,6 +245,11 @@ fn outcome(found: &Summary) -> String {
                 found.k
             ),
         });
+        let shared = match found.clusters_with_shared_terms {
+            0 => String::new(),
+            n => format!("sets with terms that several groups share (of {}), and ", count(n, "group", "groups")),
+        };
+        sentences.push(format!("Not looked at: {shared}what follows from how the program groups people."));
     }
     if let Some(of) = found.attacks.iter().find(|of| of.says == Says::Together && of.statements > 0) {
         sentences.push(format!("{} made {}.", capital(shown(of.attack)), count(of.statements, "guess", "guesses")));
@@ -359,8 +371,11 @@ pub(in crate::report) fn not_promised(story: &Story<'_>) -> Section {
         Promise::AlgorithmAware => {
             points.push((
                 "Further knowledge of the algorithm",
-                "What follows from how people were grouped, and from how groups came to share parts, is not covered."
-                    .into(),
+                format!(
+                    "What follows from how people were grouped, and from how groups came to share parts, is not covered: an \
+                     adversary who runs the program on possible originals may find that fewer than {k} people have some terms \
+                     together."
+                ),
             ));
             points.push((
                 "Rare terms within a group",
@@ -370,6 +385,13 @@ pub(in crate::report) fn not_promised(story: &Story<'_>) -> Section {
                 ),
             ));
         }
+        Promise::ProgramAware => points.push((
+            "Terms without a count",
+            format!(
+                "How the program chose the terms of term chunks is not covered: as a rule fewer than {k} people of the group \
+                 have such a term, or some of its sets with other terms of the group occur fewer than {k} times."
+            ),
+        )),
     }
     points.push((
         "More background knowledge",

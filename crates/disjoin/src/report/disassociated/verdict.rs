@@ -156,6 +156,7 @@ pub(in crate::report) fn needs_original(rule: Rule) -> bool {
         | Rule::CustodyTermChunks
         | Rule::CustodySharedChunks
         | Rule::CustodyLeftOver
-        | Rule::DiversityMultiplicity => true,
+        | Rule::DiversityMultiplicity
+        | Rule::People => true,
     }
 }

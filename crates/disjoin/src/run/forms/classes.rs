@@ -8,29 +8,31 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::AttackOptions;
 use super::super::open::{Input, Opened, Original};
+use super::super::{AttackOptions, people};
 use super::{Planned, table_options};
 use crate::attack::surviving::{Published, surviving};
 use crate::attack::{Before, ClassView, Inference, gain, loss, posteriors};
-use crate::data::table::{Role, Table};
-use crate::data::{Dataset, Partition};
+use crate::audit::{Asked, Labels, TableAudit, audit_table};
+use crate::data::table::{Column, Role, Table};
+use crate::data::{Dataset, Partition, People};
 use crate::error::{Error, Result};
+use crate::inspect::refuse_revealing;
 use crate::knowledge::background::{Estimator, Knowledge, beliefs};
 use crate::measure::measure_table;
 use crate::observer::Observer;
 use crate::protect::association_hiding::{Hidden, hide};
-use crate::protect::tabular::anonymize_with;
+use crate::protect::tabular::{anonymize_apart, anonymize_with};
 use crate::protect::within::disassociate_within;
 use crate::publish::{BLOCK, Custody, Package, Part, flush_block, somewhere};
-use crate::read::rows::TableIntake;
+use crate::read::rows::{ColumnReading, Declared, TableIntake};
 use crate::recipe::{self, Measure, Recipe};
 use crate::release::Form;
 use crate::release::class_sets::{self, ClassSets};
 use crate::release::generalized::{DATA, Generalized, SetsClaim, TableClaim, write_field, write_row};
 use crate::release::jsonl::write_number;
 use crate::report::{Attacked, Dependencies, Proof, Tried, Utility, count, share};
-use crate::verify::{TableTruth, published_sets, verify_sets, verify_table_with};
+use crate::verify::{Parts, TableTruth, published_sets, verify_people_of_table, verify_sets, verify_table_with};
 
 /// Posteriors above this are counted: somebody is nearly sure.
 const NEARLY_SURE: f64 = 0.9;
@@ -60,9 +62,25 @@ pub struct Classes {
 pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer) -> Result<Made> {
     let asked = asked(recipe)?;
     observer.stage("reading the table");
-    let (table, intake) = input.table(&recipe.input.file, &recipe.input.options, &asked.declared, observer)?;
-    let classes = make(asked, &recipe.protect, &table, observer)?;
+    let (table, mut intake) = input.table(&recipe.input.file, &recipe.input.options, &asked.declared, observer)?;
+    check_columns(&table.columns, &asked.declared, &intake, observer)?;
+    let classes = make_by_people(asked, &recipe.protect, &table, intake.people.as_ref(), observer)?;
+    people::look_for_repeated_rows(&table, &mut intake);
     Ok(Made { table, intake, classes })
+}
+
+/// Refuses what must not be published as it is, and says how columns were read of which nobody said it.
+pub(in crate::run) fn check_columns(
+    columns: &[Column],
+    declared: &Declared,
+    intake: &TableIntake,
+    observer: &dyn Observer,
+) -> Result<()> {
+    refuse_revealing(columns, intake.rows, declared, &intake.file)?;
+    for ColumnReading { column, text, .. } in intake.column_readings.iter().filter(|reading| !reading.declared) {
+        observer.warn(&format!("{column}: nobody said what its cells are; read as {text}"));
+    }
+    Ok(())
 }
 
 /// What a recipe asks of a table.
@@ -72,11 +90,22 @@ pub(super) fn asked(recipe: &Recipe) -> Result<&recipe::table::Table> {
     })
 }
 
-/// Puts a table into classes, and its sets into chunks inside them.
+/// Puts a table into classes, and its sets into chunks inside them. A row is a person.
 pub fn make(
     asked: &recipe::table::Table,
     sets: &recipe::Protect,
     table: &Table,
+    observer: &dyn Observer,
+) -> Result<Classes> {
+    make_by_people(asked, sets, table, None, observer)
+}
+
+/// The same, counted by people if it is known whose rows they are.
+pub fn make_by_people(
+    asked: &recipe::table::Table,
+    sets: &recipe::Protect,
+    table: &Table,
+    people: Option<&People>,
     observer: &dyn Observer,
 ) -> Result<Classes> {
     let start = std::time::Instant::now();
@@ -88,7 +117,10 @@ pub fn make(
         false => None,
     };
     observer.stage("putting rows into classes");
-    let partition = anonymize_with(table, &asked.params(), known.as_ref(), observer)?;
+    let partition = match people::apart(people) {
+        Some(people) => anonymize_apart(table, &asked.params(), &people.of_row, observer)?,
+        None => anonymize_with(table, &asked.params(), known.as_ref(), observer)?,
+    };
     let mut claim = TableClaim::new(table, &partition, asked.method.name(), &asked.criteria);
     let mut hidden = None;
     if let Some(rules) = asked.hide {
@@ -109,6 +141,7 @@ pub fn make(
         claim = claim.with_sets(SetsClaim { column: column.name.clone(), parameters, promise, records });
         chunks = Some(made);
     }
+    let claim = claim.of_people(people.map(|people| people.visits));
     Ok(Classes { claim, partition, sets: chunks, hidden, seconds: start.elapsed().as_secs_f64() })
 }
 
@@ -137,7 +170,7 @@ impl Made {
         let data = Arc::new(Generalized::new(shown, partition));
         let lost = hidden.as_ref().map(|hidden| &hidden.loss);
         let body = json!({
-            "declared": asked.declared,
+            "declared": asked.declared.with_readings(&self.intake.column_readings),
             "parameters": parameters(asked),
             "suppressed": suppressed,
             "classes": data.n_classes(),
@@ -157,12 +190,18 @@ impl Made {
         let package = package
             .bytes(Part::Release, "claim.json", claim.to_json()?)
             .file(Part::Custody, "mapping.csv", move |file| write_mapping(shown, &mapping, file))
-            .custody(Form::Classes, &custody, somewhere(data.class_of()))?;
+            .custody(Form::Classes, &custody, somewhere(data.class_of()))?
+            .people(self.intake.people.as_ref(), Some(partition.class_of(shown.n_rows())));
+        let n_classes = match people::apart(self.intake.people.as_ref()) {
+            // Parts that show the same are one class.
+            Some(_) => data.n_classes(),
+            None => partition.len(),
+        };
         let mut line = format!(
             "{}: {} in {}; {} suppressed ({})",
             claim.method,
             count(claim.records, "record", "records"),
-            count(partition.len() as u64, "class", "classes"),
+            count(n_classes as u64, "class", "classes"),
             count(suppressed, "record", "records"),
             share(suppressed, self.table.n_rows() as u64),
         );
@@ -174,12 +213,13 @@ impl Made {
             "parameters": parameters(asked),
             "promised": claim.promised,
             "records": claim.records,
-            "classes": partition.len(),
+            "classes": n_classes,
             "suppressed": suppressed,
             "hidden": lost,
             "seconds": seconds,
         });
-        Ok(Planned { package, line, json, warnings: Vec::new() })
+        let planned = Planned { package, line, json, warnings: Vec::new() };
+        Ok(planned.of_people(self.intake.people.as_ref(), &self.intake.several))
     }
 }
 
@@ -212,13 +252,20 @@ pub(super) fn verify(
     observer: &dyn Observer,
 ) -> Result<Proof> {
     observer.stage("checking every class");
+    let whose = people::apart(original.and_then(Original::people));
     let original = original.map(Original::table).transpose()?;
     let truth = original.map(|(table, kept)| TableTruth { table, class_of: &kept.map });
-    let verdict = verify_table_with(claim, table, truth, observer);
+    let mut verdict = verify_table_with(claim, table, truth, observer);
+    if let (Some(people), Some((table, kept))) = (whose, original) {
+        let part_of = kept.parts.as_deref().unwrap_or_default();
+        let parts = Parts { table, of_row: &people.of_row, class_of: &kept.map, part_of };
+        verify_people_of_table(&mut verdict, &claim.criteria, parts)?;
+    }
     let told = original.and_then(|(table, kept)| table.sets.as_ref().map(|sets| published_sets(sets, &kept.map)));
     let sets = verify_sets(&opened.folder, claim, table, told.as_ref(), observer)?;
     let holds = verdict.holds && sets.as_ref().is_none_or(|sets| sets.holds);
-    Ok(Proof::Classes { holds, table: verdict, sets })
+    let actual = Box::new(actual(table, observer));
+    Ok(Proof::Classes { holds, table: verdict, sets, actual })
 }
 
 pub(super) fn attack(
@@ -246,11 +293,18 @@ pub(super) fn attack(
         true => None,
         false => Some(dependencies_of(table, true, asked, observer)?),
     };
-    Ok(Attacked::Classes { inference, dependencies })
+    Ok(Attacked::Classes { inference, dependencies, actual: Some(Box::new(actual(table, observer))) })
+}
+
+/// What classes keep, whatever is promised of them.
+fn actual(table: &Table, observer: &dyn Observer) -> TableAudit {
+    // Cells that overlap are for audits: here classes are what the promise is about.
+    let asked = Asked { matching: false, ..Asked::default() };
+    audit_table(table, &Labels::new(), &asked, observer)
 }
 
 /// Which dependencies survive in a table that somebody sees; `are_rows` if its rows are those of people.
-pub(super) fn dependencies_of(
+pub(in crate::run) fn dependencies_of(
     seen: &Table,
     are_rows: bool,
     asked: &AttackOptions,

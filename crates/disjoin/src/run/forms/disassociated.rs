@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::super::open::{Input, Opened, Original, Stored};
-use super::super::{AttackOptions, MeasureOptions};
+use super::super::{AttackOptions, MeasureOptions, people};
 use super::{Planned, value};
 use crate::attack::reassociate::{Matching, Reassociate};
 use crate::attack::summary::{Choice, Summary, find, likeliest};
@@ -14,7 +14,7 @@ use crate::data::{Dataset, TermId};
 use crate::error::{Error, Place, Result};
 use crate::measure::{self, measure as compare};
 use crate::observer::Observer;
-use crate::protect::disassociation::{self, Outcome, Params, disassociate_with};
+use crate::protect::disassociation::{self, Outcome, Params, disassociate_apart, disassociate_with};
 use crate::publish::{Custody, Encoding, Kept, Package, Part, carry, encoding_of, everywhere, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::Recipe;
@@ -39,11 +39,17 @@ pub struct Made {
 /// Cuts sets into chunks.
 pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer) -> Result<Made> {
     observer.stage("reading the data");
-    let (data, intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
+    let (data, mut intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
+    let data = people::join_beyond(data, &mut intake, recipe.protect.k);
     let params = recipe.protect.params_for(&data)?;
-    let outcome = disassociate_with(&data, &params, observer)?;
+    let outcome = match people::apart(intake.people.as_ref()) {
+        Some(people) => disassociate_apart(&data, &params, &people.of_record, observer)?,
+        None => disassociate_with(&data, &params, observer)?,
+    };
+    people::look_for_repeated_records(&data, &mut intake);
     let parameters = parameters(&params, &data);
-    let claim = Claim::disassociation(parameters, params.promise(), outcome.release.header.records);
+    let claim = Claim::disassociation(parameters, params.promise(), outcome.release.header.records)
+        .of_people(intake.people.as_ref().map(|people| people.visits));
     Ok(Made { data, intake, claim, outcome, original: None })
 }
 
@@ -56,7 +62,8 @@ impl Made {
         let mut package = Package::default()
             .disassociated(release, encoding)
             .bytes(Part::Release, "claim.json", claim.to_json()?)
-            .custody(Form::Disassociated, &custody, everywhere(&self.outcome.leaf_of))?;
+            .custody(Form::Disassociated, &custody, everywhere(&self.outcome.leaf_of))?
+            .people(self.intake.people.as_ref(), None);
         if let Some(original) = &self.original {
             package = package.bytes(Part::Custody, "original.csv", original.clone());
         }
@@ -80,7 +87,7 @@ impl Made {
         });
         let nothing = || String::from("this release promises nothing (paper literal): do not publish it");
         let warnings = (claim.promise == Promise::None).then(nothing).into_iter().collect();
-        Ok(Planned { package, line, json, warnings })
+        Ok(Planned { package, line, json, warnings }.of_people(self.intake.people.as_ref(), &self.intake.several))
     }
 }
 
@@ -108,7 +115,12 @@ pub(super) fn verify(stored: &Stored, original: Option<&Original>, observer: &dy
     let sets = original.map(Original::sets).transpose()?;
     let leaf_of = sets.and_then(|(_, kept)| kept).map(Kept::full_map);
     let truth = sets.map(|(data, _)| Truth { original: data, leaf_of: leaf_of.as_deref() });
-    Ok(Proof::Disassociated(verify::verify_with(&stored.claim, stored.roots(observer.memory())?, truth, observer)?))
+    let mut verdict = verify::verify_with(&stored.claim, stored.roots(observer.memory())?, truth, observer)?;
+    let people = original.and_then(Original::people);
+    if let (Some(people), Some(leaf_of)) = (people::apart(people), &leaf_of) {
+        verify::verify_people(&mut verdict, stored.roots(observer.memory())?, leaf_of, &people.of_record)?;
+    }
+    Ok(Proof::Disassociated(verdict))
 }
 
 pub(super) fn attack(
@@ -211,7 +223,7 @@ impl Mended {
             None => Ok(package),
             Some((text, leaf_of, from)) => {
                 let package = package.bytes(Part::Custody, "custody.json", text.clone());
-                carry(package.map(Form::Disassociated, everywhere(leaf_of)), from, &["original.csv"])
+                carry(package.map(Form::Disassociated, everywhere(leaf_of)), from, &["original.csv", "people.csv"])
             }
         }
     }
@@ -229,7 +241,8 @@ pub(in crate::run) fn mend(opened: &Opened, stored: &Stored, observer: &dyn Obse
     attack::check_room(&release, CutRule::Greedy, observer.memory()).map_err(|error| stored.named(error))?;
     observer.stage("moving terms to term chunks");
     let mended = set_aside(&release, &stored.claim.parameters, observer);
-    let claim = Claim::disassociation(stored.claim.parameters.clone(), Promise::AlgorithmAware, stored.claim.records);
+    let claim = Claim::disassociation(stored.claim.parameters.clone(), Promise::AlgorithmAware, stored.claim.records)
+        .of_people(stored.claim.people);
     observer.stage("proving the promise");
     if !verify::verify_with(&claim, InMemory::new(&mended.release), None, observer)?.holds {
         let problem = "breaks conditions that moving terms to term chunks does not repair; nothing was written";

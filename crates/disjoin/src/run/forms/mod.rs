@@ -8,13 +8,14 @@ pub mod split;
 
 use super::open::{Opened, Original, Release};
 use super::{AttackOptions, Input};
+use crate::data::{Evidence, People};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::publish::Package;
 use crate::read::Sources;
 use crate::recipe::{Measure, Recipe};
 use crate::release::Form;
-use crate::report::{Attacked, Proof, Repaired, Utility};
+use crate::report::{Attacked, Proof, Repaired, Utility, people_line};
 
 /// What a method made, not written yet, and what it was made from.
 #[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
@@ -76,6 +77,17 @@ pub(super) struct Planned<'a> {
     pub(super) json: serde_json::Value,
     /// What somebody should know before they publish it.
     pub(super) warnings: Vec<String>,
+}
+
+impl Planned<'_> {
+    /// The same with what there is to say of people: how many have how many rows, or signs that nobody counts them.
+    fn of_people(mut self, people: Option<&People>, several: &[Evidence]) -> Self {
+        if let Some(people) = people {
+            self.line += &format!("\n{}", people_line(people));
+        }
+        self.warnings.extend(several.iter().map(Evidence::text));
+        self
+    }
 }
 
 /// Proves or refutes what a release promises.

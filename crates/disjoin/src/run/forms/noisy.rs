@@ -9,6 +9,7 @@ use std::io::Write;
 use serde_json::json;
 
 use super::super::open::{Input, Original};
+use super::super::people;
 use super::Planned;
 use crate::data::Dataset;
 use crate::error::{Place, Result};
@@ -39,9 +40,12 @@ pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer
         return Err(crate::Error::Internal("noise is to be added that nobody asked for"));
     };
     observer.stage("reading the data");
-    let (data, intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
+    let (data, mut intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
     observer.stage("adding noise");
-    let (known, drawn) = make(asked, &data, observer)?;
+    let (known, mut drawn) = make(asked, &data, observer)?;
+    // One record a person: neighbours, which differ by a record, differ by a person.
+    drawn.claim = drawn.claim.of_people(intake.people.as_ref().map(|people| people.visits));
+    people::look_for_repeated_records(&data, &mut intake);
     Ok(Made { data, intake, known, drawn, seed: asked.seed })
 }
 
@@ -77,7 +81,8 @@ impl Made {
         }
         let body = json!({ "method": claim.method, "parameters": claim.parameters });
         let custody = Custody::new(Form::Noisy, self.seed, &self.intake, body)?;
-        let package = package.custody(Form::Noisy, &custody, everywhere(&[]))?;
+        let package =
+            package.custody(Form::Noisy, &custody, everywhere(&[]))?.people(self.intake.people.as_ref(), None);
         let line = format!(
             "{}: {}, {}",
             claim.method,
@@ -99,7 +104,8 @@ impl Made {
         let nothing = "this release promises nothing (a demonstration): do not publish it";
         let warnings =
             [(claim.universe == Universe::AssumedPublic).then_some(public), claim.demonstration.then_some(nothing)];
-        Ok(Planned { package, line, json, warnings: warnings.into_iter().flatten().map(String::from).collect() })
+        let warnings = warnings.into_iter().flatten().map(String::from).collect();
+        Ok(Planned { package, line, json, warnings }.of_people(self.intake.people.as_ref(), &self.intake.several))
     }
 }
 

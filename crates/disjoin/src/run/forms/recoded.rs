@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::meaning::{Words, attack_words};
 use super::super::open::{Input, Opened, Original};
-use super::super::{AttackOptions, MeasureOptions};
+use super::super::{AttackOptions, MeasureOptions, people};
 use super::{Planned, value};
 use crate::attack::semantic::Distance;
 use crate::data::{Cut, Dataset, Hierarchy, Recoding as Groups, RecordId};
@@ -16,7 +16,7 @@ use crate::observer::Observer;
 use crate::protect::recoding::{
     AprioriParams, LocalParams, Params, apriori, coat, lra, pcta, suppress, suppress_partially, vpa,
 };
-use crate::publish::{Custody, Kept, Package, Part, everywhere};
+use crate::publish::{Custody, Kept, Package, Part, carry, everywhere};
 use crate::read::policy::{Policy, one_utility_set};
 use crate::read::{self, Intake, Sources, read_sets};
 use crate::recipe::Recipe;
@@ -57,8 +57,10 @@ pub struct Recodings {
 pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer) -> Result<Made> {
     let asked = asked(recipe)?;
     observer.stage("reading the data");
-    let (data, intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
-    let recodings = make(asked, &data, observer)?;
+    let (data, mut intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
+    let mut recodings = make(asked, &data, observer)?;
+    recodings.claim = recodings.claim.of_people(intake.people.as_ref().map(|people| people.visits));
+    people::look_for_repeated_records(&data, &mut intake);
     Ok(Made { data, intake, recodings })
 }
 
@@ -221,7 +223,8 @@ impl Made {
         let package = Package::default()
             .file(Part::Release, TRANSACTIONS, |file| write_recoded(release, file))
             .bytes(Part::Release, "claim.json", claim.to_json()?)
-            .custody(Form::Recoded, &custody, everywhere(line_of))?;
+            .custody(Form::Recoded, &custody, everywhere(line_of))?
+            .people(self.intake.people.as_ref(), None);
         let generalized = release.blocks.iter().flat_map(|block| &block.groups).filter(|group| group.len() > 1);
         let groups = generalized.count() as u64;
         let line = format!(
@@ -247,7 +250,7 @@ impl Made {
         });
         let over = || String::from("more terms were suppressed than allowed (force)");
         let warnings = (stats["is_over_limit"] == true).then(over).into_iter().collect();
-        Ok(Planned { package, line, json, warnings })
+        Ok(Planned { package, line, json, warnings }.of_people(self.intake.people.as_ref(), &self.intake.several))
     }
 }
 
@@ -315,8 +318,8 @@ pub(super) fn measure(
 pub(in crate::run) struct Mended {
     /// The release.
     pub(in crate::run) regrouped: Regrouped,
-    /// Custody of the former release, with what happened.
-    custody: Option<String>,
+    /// Custody of the former release, with what happened, and where it is.
+    custody: Option<(String, std::path::PathBuf)>,
 }
 
 impl Mended {
@@ -327,12 +330,13 @@ impl Mended {
             "claim.json",
             claim.to_json()?,
         );
-        Ok(match &self.custody {
-            None => package,
-            Some(text) => {
-                package.bytes(Part::Custody, "custody.json", text.clone()).map(Form::Recoded, everywhere(line_of))
+        match &self.custody {
+            None => Ok(package),
+            Some((text, from)) => {
+                let package = package.bytes(Part::Custody, "custody.json", text.clone());
+                carry(package.map(Form::Recoded, everywhere(line_of)), from, &["people.csv"])
             }
-        })
+        }
     }
 }
 
@@ -370,6 +374,7 @@ pub(in crate::run) fn mend(
     let work = Asked { claim, release, original, adversaries: &adversaries, options, most, limit };
     let regrouped = regroup(&work, observer)?;
     let custody = opened.kept()?.map(|kept| kept.with("repaired", &regrouped.stats)).transpose()?;
+    let custody = custody.zip(opened.custody.clone());
     Ok((Mended { regrouped, custody }, told.iter().map(|told| told.source).collect()))
 }
 

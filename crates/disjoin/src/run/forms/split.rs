@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::super::AttackOptions;
 use super::super::open::{Input, Original};
-use super::classes::{asked, dependencies_of, parameters};
+use super::super::people;
+use super::classes::{asked, check_columns, dependencies_of, parameters};
 use super::{Planned, table_options};
 use crate::attack::network_breach::{of_release, outside};
 use crate::attack::{knowledge_breach, network_breach};
@@ -58,8 +59,10 @@ pub struct Groups {
 pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer) -> Result<Made> {
     let asked = asked(recipe)?;
     observer.stage("reading the table");
-    let (table, intake) = input.table(&recipe.input.file, &recipe.input.options, &asked.declared, observer)?;
+    let (table, mut intake) = input.table(&recipe.input.file, &recipe.input.options, &asked.declared, observer)?;
+    check_columns(&table.columns, &asked.declared, &intake, observer)?;
     let groups = make(asked, &table, observer)?;
+    people::look_for_repeated_rows(&table, &mut intake);
     Ok(Made { table, intake, groups })
 }
 
@@ -113,6 +116,7 @@ impl Made {
     pub(super) fn plan(&self, recipe: &Recipe) -> Result<Planned<'_>> {
         let asked = asked(recipe)?;
         let (claim, split) = self.groups.split(&self.table)?;
+        let claim = claim.of_people(self.intake.people.as_ref().map(|people| people.visits));
         let group_of = split.group_of();
         let suppressed = group_of.iter().filter(|group| group.is_none()).count() as u64;
         let custody = custody(asked, &self.intake, suppressed, claim.groups, self.groups.seconds)?;
@@ -130,9 +134,10 @@ impl Made {
             &custody,
             somewhere(group_of),
         )?;
+        let package = package.people(self.intake.people.as_ref(), None);
         let nothing = "this release promises nothing (a demonstration): do not publish it";
         let warnings = asked.demonstration.then(|| nothing.to_owned()).into_iter().collect();
-        Ok(Planned { package, line, json, warnings })
+        Ok(Planned { package, line, json, warnings }.of_people(self.intake.people.as_ref(), &self.intake.several))
     }
 }
 
@@ -145,7 +150,7 @@ pub(in crate::run) fn custody(
     seconds: f64,
 ) -> Result<Custody> {
     let body = json!({
-        "declared": asked.declared,
+        "declared": asked.declared.with_readings(&intake.column_readings),
         "parameters": parameters(asked),
         "suppressed": suppressed,
         "classes": groups,

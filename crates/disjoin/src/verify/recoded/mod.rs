@@ -25,6 +25,8 @@ use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 use crate::release::recoded::{Promised, Recoded, RecodedClaim, Suppression, TRANSACTIONS, read_recoded};
 
+pub(crate) use rare::{OfSize, count_sets};
+
 /// How many findings a verdict tells in full.
 const N_FINDINGS: usize = 20;
 

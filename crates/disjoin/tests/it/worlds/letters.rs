@@ -37,7 +37,12 @@ pub(crate) fn leaf(size: u32, record_chunks: &[&str], term_chunk: &str) -> Node 
 }
 
 pub(crate) fn joint(members: Vec<Node>, shared_chunks: &[&str]) -> Node {
-    Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks: chunks(shared_chunks) })
+    Node::Joint(Joint {
+        size: members.iter().map(Node::size).sum(),
+        members,
+        shared_chunks: chunks(shared_chunks),
+        term_chunk: vec![],
+    })
 }
 
 /// A release whose dictionary is the alphabet, while datasets number letters as they come: ids differ, texts agree.

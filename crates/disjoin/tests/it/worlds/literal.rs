@@ -3,6 +3,8 @@
 //! Records are labelled: two worlds that differ only in the order of a leaf's records are visited both. The number of
 //! visits is therefore a product of multinomials, and the counts printed in the papers are among them.
 
+use std::ops::Range;
+
 use super::Layout;
 
 /// What to do with terms of which the release tells only that they are there.
@@ -26,9 +28,10 @@ pub(crate) fn enumerate(layout: &Layout, term_chunks: TermChunks, mut visit: imp
     place_chunk(layout, 0, &mut world, &mut |world| match term_chunks {
         TermChunks::Omitted => visit(world),
         TermChunks::Enumerated => {
-            let terms: Vec<(usize, Terms)> = (layout.leaves.iter().enumerate())
-                .flat_map(|(leaf, simple)| simple.term_chunk.iter().map(move |&t| (leaf, 1 << t)))
-                .collect();
+            let own = layout.leaves.iter().enumerate();
+            let own = own.flat_map(|(leaf, simple)| simple.term_chunk.iter().map(move |&t| (leaf..leaf + 1, 1 << t)));
+            let listed = layout.listed.iter().map(|(leaves, t)| (leaves.clone(), 1 << t));
+            let terms: Vec<(Range<usize>, Terms)> = own.chain(listed).collect();
             place_terms(&terms, world, &mut |world| {
                 if world.iter().flatten().all(|&record| record != 0) {
                     visit(world);
@@ -81,15 +84,15 @@ fn place_subrecords(
     }
 }
 
-/// Puts the first of `terms` into every non-empty set of its leaf's records, and for each of them the others likewise.
-fn place_terms(terms: &[(usize, Terms)], world: &mut Vec<Vec<Terms>>, visit: Visit) {
-    let Some((&(leaf, bit), rest)) = terms.split_first() else { return visit(world) };
-    let size = world[leaf].len();
+/// Puts the first of `terms` into every non-empty set of its leaves' records, and for each of them the others likewise.
+fn place_terms(terms: &[(Range<usize>, Terms)], world: &mut Vec<Vec<Terms>>, visit: Visit) {
+    let Some(((leaves, bit), rest)) = terms.split_first() else { return visit(world) };
+    let size = world[leaves.clone()].iter().map(Vec::len).sum::<usize>();
     for holders in 1_u64..1 << size {
-        for (i, record) in world[leaf].iter_mut().enumerate() {
+        for (i, record) in world[leaves.clone()].iter_mut().flatten().enumerate() {
             *record = if holders >> i & 1 == 1 { *record | bit } else { *record & !bit };
         }
         place_terms(rest, world, visit);
     }
-    world[leaf].iter_mut().for_each(|record| *record &= !bit);
+    world[leaves.clone()].iter_mut().flatten().for_each(|record| *record &= !bit);
 }

@@ -13,7 +13,7 @@
 //! * for every record chunk or shared chunk: the non-empty parts that its owned terms leave of the records below it
 //!   are, as a bag, the chunk's subrecords. Hence a record takes at most one subrecord of a chunk, and a subrecord
 //!   can lie in a leaf only if the chunk owns all of its terms there (the subrecord is *eligible*);
-//! * every term of a leaf's term chunk is in at least one of the leaf's records.
+//! * every term of a term chunk is in at least one of the records below it.
 //!
 //! Three answers to the same question, from the most literal to the fastest, each checked against the one before it in
 //! `tests/it/oracle.rs`: [`literal`] walks through all worlds, [`states`] through all sets of worlds that look alike to
@@ -49,6 +49,8 @@ pub(crate) struct Layout {
     pub(crate) leaves: Vec<Leaf>,
     /// Record chunks and shared chunks, lower ones first.
     pub(crate) chunks: Vec<Bag>,
+    /// Terms of term chunks of joint clusters, each with the leaves below: some record of these has it. Only [`literal`] knows them.
+    pub(crate) listed: Vec<(Range<usize>, TermId)>,
 }
 
 /// A simple cluster as the definition of worlds sees it.
@@ -86,7 +88,7 @@ impl Layout {
     /// Lays out one root. Panics if it is not the shape of a release at all: a domain that overlaps another one of the
     /// same cluster, a subrecord outside its domain, a joint cluster whose size is not that of its members.
     pub(crate) fn new(root: &Node) -> Self {
-        let mut layout = Layout { leaves: Vec::new(), chunks: Vec::new() };
+        let mut layout = Layout { leaves: Vec::new(), chunks: Vec::new(), listed: Vec::new() };
         layout.add_node(root);
         for (id, chunk) in layout.chunks.iter_mut().enumerate() {
             for subrecord in &mut chunk.subrecords {
@@ -142,6 +144,13 @@ impl Layout {
                 let size: usize = self.leaves[first..].iter().map(|leaf| leaf.size).sum();
                 assert_eq!(joint.size, size as u64, "a joint cluster is as large as its leaves together");
                 self.add_chunks(&joint.shared_chunks, first);
+                for &term in &joint.term_chunk {
+                    let below = &mut self.leaves[first..];
+                    below
+                        .iter_mut()
+                        .for_each(|leaf| *leaf.owner.entry(term).or_insert(Owner::TermChunk) = Owner::TermChunk);
+                    self.listed.push((first..self.leaves.len(), term));
+                }
             }
         }
     }

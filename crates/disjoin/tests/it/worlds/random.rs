@@ -99,7 +99,7 @@ pub(crate) fn published(original: &Leaves, plan: &Plan, groups: &[Vec<usize>], s
     let join = |leaves: &[usize], members: Vec<Node>, place: Place| {
         let side = |first: bool| project(original, plan, leaves, |t, p| p == place && (t % split == 0) == first);
         let shared_chunks = non_empty([true, false].map(side));
-        Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks })
+        Node::Joint(Joint { size: members.iter().map(Node::size).sum(), members, shared_chunks, term_chunk: vec![] })
     };
     let member = |group: &Vec<usize>| match group[..] {
         [leaf] => simple(leaf),
@@ -132,6 +132,9 @@ pub(crate) fn n_worlds_bound(layout: &Layout) -> f64 {
     let mut bound = 1.0;
     for leaf in &layout.leaves {
         bound *= (2_f64.powi(leaf.size as i32) - 1.0).powi(leaf.term_chunk.len() as i32);
+    }
+    for (leaves, _) in &layout.listed {
+        bound *= 2_f64.powi(layout.leaves[leaves.clone()].iter().map(|leaf| leaf.size as i32).sum());
     }
     for chunk in &layout.chunks {
         let mut free = layout.leaves[chunk.leaves.clone()].iter().map(|leaf| leaf.size).sum::<usize>();

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use crate::data::{Dictionary, Fault, Hierarchy, HierarchyBuilder};
+use super::{Dictionary, Fault, Hierarchy, HierarchyBuilder};
 use crate::error::{Error, Result};
 
 /// First categories of the chapters of ICD-9 that have numbers.

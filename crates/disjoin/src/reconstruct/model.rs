@@ -428,15 +428,16 @@ impl Layout {
             Node::Simple(simple) => (&simple.record_chunks, 1, simple.term_chunk.len() as u64),
             Node::Joint(joint) => {
                 let leaves: u64 = joint.members.iter().map(|member| self.add(member)).sum();
-                (&joint.shared_chunks, leaves, leaves.saturating_mul(joint.term_chunk.len() as u64))
+                (&joint.shared_chunks, leaves, joint.term_chunk.len() as u64)
             }
         };
-        self.written += 20 + 4 * n_terms;
-        self.bytes = self.bytes.saturating_add(A_TERM.saturating_mul(n_terms)).saturating_add(64);
+        self.written += 20 + WRITTEN_TERM * n_terms;
+        let listed = leaves.saturating_mul(A_TERM.saturating_mul(n_terms));
+        self.bytes = self.bytes.saturating_add(listed).saturating_add(64);
         for chunk in chunks {
             let (n, n_terms, n_distinct) = (chunk.n_subrecords(), chunk.terms.len() as u64, chunk.n_distinct() as u64);
             let n_items: u64 = chunk.subrecords().map(|(terms, _)| terms.len() as u64).sum();
-            self.written += 20 + 4 * (n_terms + n_items) + 20 * n_distinct;
+            self.written += 20 + WRITTEN_TERM * (n_terms + n_items) + 20 * n_distinct;
             let masks = n.div_ceil(64).saturating_mul(8 * n_terms).saturating_add(n.saturating_mul(4));
             let owned = leaves.saturating_mul(A_TERM * n_terms);
             let places = leaves.div_ceil(64).saturating_mul(8 * (n_terms + 2 * n_distinct));
@@ -446,6 +447,9 @@ impl Layout {
         leaves
     }
 }
+
+/// Bytes that a term takes about where it is written, with its quotes and comma.
+const WRITTEN_TERM: u64 = 7;
 
 /// Bytes that are kept of a term in a leaf: who owns it, where it is posted, and its entry.
 const A_TERM: u64 = 64;

@@ -43,6 +43,25 @@ fn json(bench: &Bench, args: &[&str], code: i32) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Who reads the numbers of groups as texts must find the groups that `verify` counts.
+#[test]
+fn groups_have_one_spelling() {
+    let bench = Bench::new();
+    bench.file("census.csv", CENSUS);
+    bench.good(
+        &[&["protect", "census.csv", "--method", "break-merge", "--as-is", "-k", "5", "-o", "out"], &ROLES[..]]
+            .concat(),
+    );
+    let path = bench.at("out/release/quasi.csv");
+    let good = fs::read_to_string(&path).unwrap();
+    for other in ["01", "1.0", "+1", "1e0"] {
+        fs::write(&path, good.replacen("[13000-23000],1\n", &format!("[13000-23000],{other}\n"), 2)).unwrap();
+        let output = bench.run(&["verify", "out/release"]);
+        assert_eq!(output.status.code(), Some(2), "{other}: {}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("plain spelling"), "{other}: {}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn the_table_of_the_paper_goes_all_the_way() {
     let bench = Bench::new();

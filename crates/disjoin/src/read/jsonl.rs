@@ -195,6 +195,10 @@ mod tests {
 
     #[test]
     fn round_trips() {
+        let odd = Dataset::from_texts([["a\u{7f}b"]]);
+        let mut written = Vec::new();
+        write(&odd, &mut written).unwrap();
+        assert_eq!(texts(&read_bytes("x.jsonl", &written, &Options::default()).unwrap().0), [["a\u{7f}b"]]);
         round_trip(Format::JsonLines, "x.jsonl", &Options::default());
         round_trip(Format::JsonLines, "-", &Options::default());
     }

@@ -301,7 +301,6 @@ mod tests {
                     assert_eq!(breached, 0, "{k} {m} {n} {n_terms} {tuning:?}");
                     rare += here;
                 }
-                println!("k {k} m {m} {tuning:?}: 0 of {rare}");
                 assert!(m == 1 || rare > 0, "{k} {m} {tuning:?}");
             }
         }

@@ -12,9 +12,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Work;
+use super::guarded::Tuning;
 use super::range::Index;
 
-/// The rows of each part, the last of them what could not be split further; `filled` are the rows to split.
+/// The rows of each part, the last of them the rest; `filled` are the rows to split. One part: nothing could be split.
 pub(super) fn split(index: &Index, filled: &[u32], is_taken: &[bool], max: usize, work: &Work<'_>) -> Vec<Vec<u32>> {
     if filled.is_empty() {
         return Vec::new();
@@ -26,7 +27,8 @@ pub(super) fn split(index: &Index, filled: &[u32], is_taken: &[bool], max: usize
     let mut is_left = vec![false; n_rows];
     filled.iter().for_each(|&row| is_left[row as usize] = true);
     let mut parts = Vec::new();
-    while chain.left as usize >= max {
+    let most_left = work.tuning.rest * f64::from(chain.left);
+    while chain.left as usize >= max && f64::from(chain.left) >= most_left {
         let Some(term) = chain.next() else { break };
         let rows: Vec<u32> =
             index.holders(term).iter().copied().filter(|&row| is_left.get(row as usize) == Some(&true)).collect();
@@ -57,7 +59,9 @@ struct Chain {
 
 impl Chain {
     fn new(index: &Index, work: &Work<'_>, may_split: impl Fn(usize) -> bool, left: u32) -> Self {
-        let (k, rare_up_to) = (work.params.k, work.tuning.first.saturating_mul(work.params.k));
+        let k = work.params.k;
+        let is_first = Tuning::has_at_most(left as usize, work.tuning.first_up_to, k);
+        let rare_up_to = if is_first { work.tuning.first.saturating_mul(k) } else { 0 };
         let supports = index.supports.clone();
         let may_split: Vec<bool> = (0..supports.len()).map(may_split).collect();
         let frequent = (0..).zip(&supports).filter(|&(at, &s)| s >= k && may_split[at as usize]);

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! range(R):  fewer than `max_cluster` records: a leaf, cut by `leaf.rs`
-//!            chunks of terms that are common or rare in R, chosen by the supports in R     (`node.rs`)
+//!            chunks of terms that are common or rare in R, chosen by |R| and the supports in R   (`node.rs`)
 //!            they are published here, with what was refused, and taken out of all records of R
 //!            E: the records that are empty then, a leaf without chunks
-//!            what is left is split by a chain of terms t with k <= s(t) <= |rest| - k         (`chain.rs`)
+//!            what is left is split by a chain of terms t with k <= s(t) <= |rest| - k            (`chain.rs`)
+//!            each part is a range, the rest of the chain too, unless nothing could be split
 //! ```
 //!
 //! A range that publishes nothing is no node of the release: its parts belong to the range around it.
@@ -27,7 +28,7 @@
 //!
 //! *What lies below.* Let the remainder L be replaced by L' that has, child by child, the same number of records and the same supports. A
 //! term that splits the chain is in all records of one child and in none of those after it; this is seen in the supports. So the
-//! chain on L' takes the same terms and finds the same children.
+//! chain on L' takes the same terms and finds the same children, the rest among them.
 //!
 //! *Room.* S has parts in at most h = min(m, v + 1) of the v chunks and the remainder. A part is held by a record, so by k rows of its unit:
 //! the chunk is k^m-anonymous; for the remainder this is the induction, by L'. Deal these rows to the same k records. There are N rows of
@@ -56,23 +57,52 @@ use super::{Grouped, Partition, Work, chain};
 use crate::data::{RecordId, TermId};
 use crate::release::Chunk;
 
-/// What is rare, common and deep. The theorem holds for all of them; which ones keep most is a matter of trial.
+/// What is rare, common, small and deep. The theorem holds for all of them; which ones keep most is a matter of trial (`lab/bench/utility.py`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
-    /// Terms that at most so many times k records of the root hold, and at most a third, are chunks of their own there.
-    pub(super) rare_at_root: u32,
-    /// The same of other ranges.
-    pub(super) rare: u32,
+    /// Ranges of at most so many times k records publish common terms.
+    pub(super) common_up_to: u32,
+    /// Common terms are those that meet each other in so many tenths of k records, if all were independent.
+    pub(super) common: u32,
     /// A term is offered to the common chunk if it is expected to have at most so many sets with its terms that too few records hold.
     pub(super) misfits: f64,
-    /// Terms that at most so many times k records hold split before the most frequent one.
+    /// Terms that at most so many tenths of k records hold, and at most a third, are chunks of their own where nothing is published above.
+    pub(super) rare_at_root: u32,
+    /// The same of other ranges, which may be large.
+    pub(super) rare: u32,
+    /// The same of small ones: links to what all their records hold are seen.
+    pub(super) rare_in_small: u32,
+    /// Small ranges have at most so many times k records.
+    pub(super) small: u32,
+    /// Terms that at most so many times k records hold split before the most frequent one, in ranges of at most `first_up_to` times k records.
     pub(super) first: u32,
+    pub(super) first_up_to: u32,
+    /// The chain goes on until less than this share of the range is left. That is then a range of its own, and may publish what became rare in it.
+    pub(super) rest: f64,
     /// How deep nodes are nested at most: ranges further down publish nothing of their own. Readers go down by recursion.
     pub(super) deepest: u32,
 }
 
 impl Tuning {
-    pub(super) const USUAL: Tuning = Tuning { rare_at_root: 10, rare: 3, misfits: 0.1, first: 2, deepest: 40 };
+    /// Chosen by the half `tune` of `lab/bench/utility.py`.
+    pub(super) const USUAL: Tuning = Tuning {
+        common_up_to: 100,
+        common: 5,
+        misfits: 0.3,
+        rare_at_root: 20,
+        rare: 12,
+        rare_in_small: 30,
+        small: 50,
+        first: 3,
+        first_up_to: 100,
+        rest: 0.7,
+        deepest: 40,
+    };
+
+    /// Whether a range of n records has at most so many times k.
+    pub(super) fn has_at_most(n: usize, times: u32, k: u32) -> bool {
+        n as u64 <= u64::from(times) * u64::from(k)
+    }
 }
 
 /// Groups all records, and cuts them.
@@ -133,12 +163,12 @@ impl Task {
         }
         let index = Index::new(&range, scratch);
         let may_publish = work.params.refine && depth < work.tuning.deepest;
-        let mut chosen = may_publish.then(|| choose(&range, &index, depth == 0, work)).flatten();
+        let mut chosen = may_publish.then(|| choose(&range, &index, above.is_none(), work)).flatten();
         let is_taken = chosen.as_mut().map_or(Vec::new(), |chosen| std::mem::take(&mut chosen.is_taken));
         let (filled, empty) = index.remainder(&is_taken, range.len());
         let empty = empty.into_iter().map(|row| range.ids[row as usize]).collect();
         let lists = chain::split(&index, &filled, &is_taken, max, work);
-        let parts = lists.iter().map(|rows| range.part(rows, &index, &is_taken)).collect();
+        let parts: Vec<Range> = lists.iter().map(|rows| range.part(rows, &index, &is_taken)).collect();
         Made::Parts { chosen, empty, parts, above, depth, max }
     }
 }
@@ -174,13 +204,10 @@ impl Forest {
                 if !empty.is_empty() {
                     self.add_leaf(&empty, Leaf { size: empty.len() as u32, ..Leaf::default() }, above);
                 }
-                // The last part is what the chain could not split.
-                let last = parts.len().saturating_sub(1);
-                let task = |(i, range): (usize, Range)| {
-                    let is_leaf = i == last || range.len() < max;
-                    Task { range, above, depth, is_leaf }
-                };
-                parts.into_iter().enumerate().map(task).collect()
+                // What no term can split is a leaf.
+                let is_whole = parts.len() == 1;
+                let task = |range: Range| Task { is_leaf: is_whole || range.len() < max, range, above, depth };
+                parts.into_iter().map(task).collect()
             }
         }
     }
@@ -287,10 +314,10 @@ mod tests {
         let usual = Tuning::USUAL;
         let tunings = [
             Tuning { misfits: f64::INFINITY, ..usual },
-            Tuning { misfits: 0.6, rare_at_root: 0, ..usual },
-            Tuning { misfits: -1.0, rare_at_root: 1, rare: 9, ..usual },
-            Tuning { misfits: f64::INFINITY, rare_at_root: 0, rare: 0, first: 0, ..usual },
-            Tuning { misfits: -1.0, rare_at_root: 0, rare: 3, first: 9, deepest: 1 },
+            Tuning { misfits: 0.6, rare_at_root: 0, small: 0, first_up_to: 0, ..usual },
+            Tuning { misfits: -1.0, rare_at_root: 10, rare: 90, small: 2, rest: 1.0, ..usual },
+            Tuning { misfits: f64::INFINITY, rare_at_root: 0, rare_in_small: 0, first: 0, common_up_to: 3, ..usual },
+            Tuning { misfits: -1.0, rare_at_root: 0, rare_in_small: 30, first: 9, rest: 0.0, deepest: 1, ..usual },
         ];
         for (k, m) in [(2, 1), (2, 2), (2, 3), (3, 2)] {
             let params = Params { grouping: Grouping::Guarded, max_cluster: 2 * k, ..Params::new(k, m) };

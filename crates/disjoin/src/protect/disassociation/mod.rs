@@ -116,7 +116,7 @@ impl Params {
             // Terms that would be lost get groups of their own: the others are best in small ones (lab/grouping.md).
             Grouping::Layered => k.saturating_mul(2),
             Grouping::Paper => 30.max(k.saturating_mul(2)),
-            Grouping::Guarded => k.saturating_mul(3),
+            Grouping::Guarded => k.saturating_mul(2),
         }
     }
 

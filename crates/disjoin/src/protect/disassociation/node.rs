@@ -1,6 +1,6 @@
 //! What a range of the guarded tree publishes before it is split: chunks of terms, chosen by the supports in the range alone.
 //!
-//! *Common* terms, at the root only: from the most frequent on, a term is offered to the one common chunk if by the supports it is
+//! *Common* terms, in ranges that are not too large: from the most frequent on, a term is offered to the one common chunk if by the supports it is
 //! likely to fit, otherwise it stays for the split. It fits if the chunk stays k^m-anonymous; if not it is refused. *Rare* terms: each
 //! is a chunk by itself, which is always k^m-anonymous. Whoever knows all supports knows what was offered. What was refused stays
 //! with the rows of the chunk, in its unit: see the theorem in `guarded.rs`.
@@ -13,6 +13,7 @@
 //! Checked by: tests in this file, tests/it/guarded.rs
 
 use super::Work;
+use super::guarded::Tuning;
 use super::range::{Index, Range};
 use super::rows::TermRows;
 use crate::data::TermId;
@@ -38,7 +39,7 @@ struct Unit {
 pub(super) fn choose(range: &Range, index: &Index, is_root: bool, work: &Work<'_>) -> Option<Chosen> {
     let (k, m, n) = (work.params.k, work.params.m, range.len());
     let mut is_taken = vec![false; index.terms.len()];
-    let common = is_root.then(|| common_unit(index, n, work)).flatten();
+    let common = Tuning::has_at_most(n, work.tuning.common_up_to, k).then(|| common_unit(index, n, work)).flatten();
     let mut units: Vec<Unit> = common.into_iter().collect();
     let taken = units.iter().flat_map(|unit| unit.terms.iter().chain(&unit.refused));
     taken.for_each(|&at| is_taken[at] = true);
@@ -89,9 +90,13 @@ fn n_kept(n_chunks: usize, has_remainder: bool, spare: u64, (k, m): (u32, u32)) 
 
 /// Terms that are rare in the range, the more frequent ones first.
 fn rare_terms(index: &Index, n: usize, is_root: bool, work: &Work<'_>) -> Vec<usize> {
-    let k = work.params.k;
-    let times = if is_root { work.tuning.rare_at_root } else { work.tuning.rare };
-    let most = times.saturating_mul(k).min((n / 3) as u32);
+    let (k, tuning) = (work.params.k, &work.tuning);
+    let tenths = match () {
+        () if Tuning::has_at_most(n, tuning.small, k) => tuning.rare_in_small,
+        () if is_root => tuning.rare_at_root,
+        () => tuning.rare,
+    };
+    let most = (u64::from(tenths) * u64::from(k) / 10).min(n as u64 / 3) as u32;
     let is_rare =
         |&at: &usize| (k..=most).contains(&index.supports[at]) && !work.is_sensitive[index.terms[at] as usize];
     let mut rare: Vec<usize> = (0..index.terms.len()).filter(is_rare).collect();
@@ -99,12 +104,14 @@ fn rare_terms(index: &Index, n: usize, is_root: bool, work: &Work<'_>) -> Vec<us
     rare
 }
 
-/// The common terms, if there are any: those that meet each other in k / 2 records or more, if all were independent.
+/// The common terms, if there are any: those that meet each other in some share of k records or more, if all were independent.
 fn common_unit(index: &Index, n: usize, work: &Work<'_>) -> Option<Unit> {
     let (k, m) = (work.params.k, work.params.m);
     let is_common = |&at: &usize| {
         let s = u64::from(index.supports[at]);
-        s >= u64::from(k) && 2 * s * s >= n as u64 * u64::from(k) && !work.is_sensitive[index.terms[at] as usize]
+        s >= u64::from(k)
+            && 10 * s * s >= n as u64 * u64::from(k) * u64::from(work.tuning.common)
+            && !work.is_sensitive[index.terms[at] as usize]
     };
     let mut candidates: Vec<usize> = (0..index.terms.len()).filter(is_common).collect();
     candidates.sort_by_key(|&at| std::cmp::Reverse(index.supports[at]));

@@ -11,6 +11,7 @@ mod columnar;
 mod documents;
 pub(crate) mod encoding;
 pub mod extract;
+pub mod flat;
 mod hierarchy;
 mod interest;
 mod items;

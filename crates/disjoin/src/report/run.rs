@@ -475,6 +475,26 @@ pub struct Known {
     pub unknown_terms: usize,
 }
 
+/// How many records of a table satisfy a predicate.
+#[derive(Debug, Clone, Serialize)]
+pub struct Satisfied {
+    /// As it was written.
+    pub predicate: String,
+    /// How many do.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A record is a person.
+    People,
+    /// A record is a record: several may be of one person.
+    Records,
+}
+
 /// What the algorithm did, as custody.json has it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Happened {

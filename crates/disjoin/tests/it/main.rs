@@ -37,6 +37,7 @@ mod noise;
 mod occurrences;
 mod oracle;
 mod person;
+mod predicates;
 mod program_aware;
 mod reassociate;
 mod recipes;

@@ -8,7 +8,7 @@ use crate::measure::{
 use crate::reconstruct::Estimate;
 use crate::report::page::{Page, Part, count, number, share};
 use crate::report::plot::{self, Point, Scale};
-use crate::report::run::{AnyClaim, Known, Utility};
+use crate::report::run::{AnyClaim, Known, Satisfied, Unit, Utility};
 
 /// What is left of the original.
 pub fn utility_page(utility: &Utility, claim: &AnyClaim) -> Page {
@@ -272,13 +272,37 @@ pub fn query_page(records: u64, itemsets: &[Known]) -> Page {
     Page::answer(parts, "")
 }
 
+/// How many records of a table satisfy each predicate.
+pub fn predicates_page(records: u64, unit: Unit, satisfied: &[Satisfied]) -> Page {
+    let row = |of: &Satisfied| {
+        let Estimate { lower, upper, expected, deviation } = of.estimate;
+        vec![cut(of.predicate.clone()), number(lower), tenths(expected), tenths(deviation), number(upper)]
+    };
+    let all = match unit {
+        Unit::People => count(records, "published person", "published people"),
+        Unit::Records => count(records, "published record", "published records"),
+    };
+    let parts = vec![
+        text(format!("Of {all}, so many satisfy the predicate:")),
+        numbers(&["predicate", "lower", "expected", "+/-", "upper"], satisfied.iter().map(row).collect()),
+        text(
+            "lower and upper are certain. The expectation takes all values of a cell as equally likely, and all assignments inside a \
+             group. Suppressed records are not counted: their number is not published.",
+        ),
+    ];
+    Page::answer(parts, "")
+}
+
 /// An itemset as it is written in a query, cut where it is too long.
 fn itemset(terms: &[String]) -> String {
     let quoted = |term: &String| match term.contains(',') || term.starts_with('"') || term.trim() != term.as_str() {
         true => format!("\"{}\"", term.replace('"', "\"\"")),
         false => term.clone(),
     };
-    let written = terms.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    cut(terms.iter().map(quoted).collect::<Vec<_>>().join(", "))
+}
+
+fn cut(written: String) -> String {
     match written.chars().count() > WIDEST {
         true => written.chars().take(WIDEST - 1).chain(['…']).collect(),
         false => written,

@@ -141,7 +141,7 @@ pub fn make_by_people(
         claim = claim.with_sets(SetsClaim { column: column.name.clone(), parameters, promise, records });
         chunks = Some(made);
     }
-    let claim = claim.of_people(people.map(|people| people.visits));
+    let claim = claim.with_cells(table, &partition).of_people(people.map(|people| people.visits));
     Ok(Classes { claim, partition, sets: chunks, hidden, seconds: start.elapsed().as_secs_f64() })
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod analysts;
 mod attack;
 mod audit;
 mod bad_input;

@@ -88,7 +88,8 @@ pub fn days(text: &str) -> Option<(i64, i64)> {
         return None;
     }
     if let Some((first, last)) = date.split_once("..") {
-        return Some((day(number(first, 4)?, 1, 1), day(number(last, 4)? + 1, 1, 1) - 1));
+        let decade = (day(number(first, 4)?, 1, 1), day(number(last, 4)? + 1, 1, 1) - 1);
+        return Some(decade).filter(|(first, last)| first <= last);
     }
     let mut parts = date.split('-');
     let year = number(parts.next()?, 4)?;
@@ -157,7 +158,19 @@ mod tests {
             let (from, to) = days(text).unwrap();
             assert_eq!((date_of(from).as_str(), date_of(to).as_str()), (first, last), "{text}");
         }
-        for text in ["2024-13", "2024-00", "2024-02-30", "2024-Q5", "24", "x", "", "2024-05-17-1", "*", "2024-5-1"] {
+        for text in [
+            "2024-13",
+            "2024-00",
+            "2024-02-30",
+            "2024-Q5",
+            "24",
+            "x",
+            "",
+            "2024-05-17-1",
+            "*",
+            "2024-5-1",
+            "2029..2020",
+        ] {
             assert_eq!(days(text), None, "{text}");
         }
         // Day after day, over leap years and centuries.

@@ -192,24 +192,13 @@ fn push_quasi(table: &mut Described, column: &Column, told: Option<&PublishedCol
                 Shown::Value(value) => (value.number, value.number),
                 _ => (None, None),
             };
-            let ends: Vec<(Option<f64>, Option<f64>)> = texts.iter().map(ends).collect();
-            let of = |at: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
-                let number = |code: &u32| at(&ends[*code as usize]);
-                FlatValues::Numbers(column.codes.iter().map(number).collect())
+            let (low, high): (Vec<Option<f64>>, Vec<Option<f64>>) = texts.iter().map(ends).unzip();
+            let of = |ends: &[Option<f64>]| {
+                FlatValues::Numbers(column.codes.iter().map(|&code| ends[code as usize]).collect())
             };
             let name = |end: &str| format!("{}_{end}", column.name);
-            table.push(
-                &name("low"),
-                of(|ends| ends.0),
-                None,
-                format!("the least number that {} stands for", column.name),
-            );
-            table.push(
-                &name("high"),
-                of(|ends| ends.1),
-                None,
-                format!("the greatest number that {} stands for", column.name),
-            );
+            table.push(&name("low"), of(&low), None, format!("the least number that {} stands for", column.name));
+            table.push(&name("high"), of(&high), None, format!("the greatest number that {} stands for", column.name));
         }
         Some(Spelling::Calendar) if !is_exact => {
             for (end, which) in [("first", "first"), ("last", "last")] {

@@ -549,6 +549,61 @@ fn foreign_cells_are_read_as_their_tools_spell_them() {
 }
 
 #[test]
+fn whatever_a_cell_says_something_is_drawn_that_fits_it() {
+    let texts = [
+        "[-inf, inf]",
+        "-inf..5",
+        ">3",
+        "]3, 4[",
+        "0.12345671..0.12345679",
+        "1e300..1e301",
+        "{}",
+        "{a|}",
+        "",
+        "*",
+        "1e5",
+        "-0",
+        "2024..2020",
+        "9999..9999",
+        "0000-01-01",
+        "a,b",
+        "x*y",
+        "**",
+        "{a|b",
+        "..",
+        "5..",
+        "NA",
+    ];
+    let kinds = [None, Some("numbers"), Some("values"), Some("calendar"), Some("beginnings"), Some("labels")];
+    for one in texts {
+        for kind in kinds {
+            // Alone, and beside all others.
+            for cells in [vec![one], texts.to_vec()] {
+                let column =
+                    Column::words("c", Role::Quasi, cells.iter().map(|text| Some(*text).filter(|t| !t.is_empty())));
+                let table = Table::new(cells.len(), vec![column], None);
+                let mut partition = Partition::default();
+                (0..cells.len() as u32).for_each(|row| partition.push(&[row]));
+                let mut claim = TableClaim::new(&table, &partition, "audit", &K);
+                claim.body.columns[0].cells = kind.map(|kind| serde_json::from_str(&format!("{kind:?}")).unwrap());
+                let none = Hierarchies::new();
+                let asked = Asked::of_classes(&claim, &table, None, &none).unwrap();
+                for nth in 0..5 {
+                    let drawn = asked.draw(&Sampling::default(), nth).unwrap();
+                    assert!(asked.covers(&drawn), "{one} {kind:?}: {:?}", cell(&drawn, "c", 0));
+                }
+                for predicate in ["c = ''", "c != 3", "c = a", "c 2-2024", "c = 2024", "c < 3 and c != 2"] {
+                    let Ok(counted) = asked.count(&Predicate::parse(predicate, "x").unwrap()) else { continue };
+                    let Estimate { lower, upper, expected, deviation } = counted.estimate;
+                    let is_between = lower as f64 <= expected && expected <= upper as f64;
+                    assert!(is_between && deviation.is_finite(), "{one} {kind:?} {predicate}: {:?}", counted.estimate);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_not_there_is_told_with_what_is() {
     let (table, partition) = random_table(&mut ChaCha8Rng::seed_from_u64(5), 5);
     let (claim, read) = published(&table, &partition);

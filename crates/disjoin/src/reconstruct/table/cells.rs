@@ -303,7 +303,7 @@ impl Cells {
         let (all, met) = (self.points(range).1, parts.iter().map(|part| self.points(part).1).sum::<f64>());
         match () {
             () if parts[..] == [*range] => 1.0,
-            () if all >= 1.0 => met / all,
+            () if all >= 1.0 && all.is_finite() => met / all,
             () => 0.5,
         }
     }
@@ -314,7 +314,7 @@ impl Cells {
         let within = |end: f64| self.span.map_or(end, |span| end.clamp(span.low, span.high));
         let end = |end: f64| if end.is_finite() { end * unit } else { within(end) * unit };
         // A number that was written with these decimals may be off by a little in units.
-        let whole = |x: f64| (x - x.round()).abs() < 1e-6 * x.abs().max(1.0).min(1e3);
+        let whole = |x: f64| (x - x.round()).abs() < 1e-6 * x.abs().clamp(1.0, 1e3);
         let (low, high) = (end(range.low), end(range.high));
         let first = match (whole(low), range.without_low) {
             (true, true) => low.round() + 1.0,
@@ -363,10 +363,12 @@ impl Cells {
         if self.kind == Kind::Dates {
             return date_of(drawn as i64);
         }
-        // A range that is narrower than the decimals has a number all the same.
-        let number = drawn / 10_f64.powi(self.decimals as i32) + 0.0;
-        let narrow = [range.low, range.high, range.low / 2.0 + range.high / 2.0].into_iter().find(|x| range.has(*x));
-        (if range.has(number) { number } else { narrow.unwrap_or(number) }).to_string()
+        // A range that is narrower than the decimals, or has no end, has a number all the same.
+        let drawn = drawn / 10_f64.powi(self.decimals as i32) + 0.0;
+        let others =
+            [range.low, range.high, range.low / 2.0 + range.high / 2.0, 0.0, range.low + 1.0, range.high - 1.0];
+        let is_one = |number: &f64| number.is_finite() && range.has(*number);
+        std::iter::once(drawn).chain(others).find(is_one).unwrap_or_default().to_string()
     }
 
     /// Whether a value may be one of those that the cell of a code stands for; a label stands for itself.

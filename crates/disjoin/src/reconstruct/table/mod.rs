@@ -49,7 +49,7 @@ enum Side<'a> {
     /// A row of cells for each record, and its group.
     Rows { columns: Vec<AskedColumn<'a>>, group_of: Vec<u32> },
     /// How often each group has each value.
-    Values { name: &'a str, cells: Cells, counts: &'a [Count] },
+    Values { name: &'a str, cells: Box<Cells>, counts: &'a [Count] },
     /// Sets of terms by groups.
     Sets { name: &'a str, sets: &'a SetsOfClasses<'a> },
 }
@@ -126,7 +126,7 @@ impl<'a> Asked<'a> {
         sides.extend(tables.sensitive.iter().map(|values| {
             let kind = plain(values.domain.numbers().is_some());
             let cells = Cells::new(&values.domain, kind, true, hierarchies.get(&values.column).cloned());
-            Side::Values { name: &values.column, cells, counts: &values.counts }
+            Side::Values { name: &values.column, cells: Box::new(cells), counts: &values.counts }
         }));
         Ok(Asked { sizes, sides, split: Some(tables) })
     }

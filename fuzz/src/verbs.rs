@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disjoin::data::Dataset;
-use disjoin::read::{self, Format, Options};
+use disjoin::read::{self, Format};
 use disjoin::recipe::written;
 use disjoin::reconstruct::{Multiplicity, Sampling};
 use disjoin::release::{Disassociated, Form, Node, jsonl};
@@ -260,9 +260,11 @@ fn explain(release: &Path, draw: &mut Draw<'_>) {
 /// From one encoding to the other and back: the same content.
 fn convert(files: &Files, release: &Path, folder: &Path) {
     let (there, back) = (folder.join("there"), folder.join("back"));
-    let options = Options::default();
-    let to =
-        |from: &Path, to: &Path| fine(run::convert(from, to, None, false, &options, &Databases, &Impatient::new()));
+    let asked = run::Converting::default();
+    let to = |from: &Path, to: &Path| fine(run::convert(from, to, &asked, &Databases, &Impatient::new()));
+    // As plain tables, whatever it is.
+    let _ = to(release, &folder.join("plain.csv"));
+    let _ = to(release, &folder.join("plain.parquet"));
     let Some(Converted::Package { .. }) = to(release, &there) else { return };
     let Some(Converted::Package { file, .. }) = to(&there, &back) else { panic!("what was converted is read") };
     let bytes = fs::read(file).expect("it was written");

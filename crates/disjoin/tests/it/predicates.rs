@@ -33,7 +33,7 @@ const K: [Criterion; 1] = [Criterion::KAnonymity { k: 2 }];
 fn universe(is_number: bool) -> Vec<String> {
     // Beyond all that is asked for on both sides.
     let numbers = (-6..=20).map(|half| (f64::from(half) / 2.0).to_string());
-    let words = ["a", "b", "c", "d"].map(str::to_owned).into_iter();
+    let words = ["a", "b", "c", "d", "e"].map(str::to_owned).into_iter();
     if is_number { numbers.chain([String::new()]).collect() } else { words.chain([String::new()]).collect() }
 }
 
@@ -88,7 +88,7 @@ impl Condition {
 fn random_condition(rng: &mut ChaCha8Rng, column: &'static str, is_number: bool) -> Condition {
     let all = universe(is_number);
     let n = all.len();
-    let ends = if is_number { 2..n - 3 } else { 0..n - 1 };
+    let ends = if is_number { 2..n - 3 } else { 0..n - 2 };
     let mut any = |n: usize| -> Vec<String> { (0..n).map(|_| all[rng.random_range(ends.clone())].clone()).collect() };
     let values = any(2);
     let missing = || vec![String::new()];

@@ -19,7 +19,7 @@ use disjoin::reconstruct::table::{Asked, Hierarchies, Note, Predicate, SetsOfCla
 use disjoin::reconstruct::{Estimate, Model, Sampling};
 use disjoin::release::claim::{CutRule, Parameters, Promise};
 use disjoin::release::generalized::{Generalized, SetsClaim, TableClaim};
-use disjoin::release::split::{Split, SplitClaim};
+use disjoin::release::split::{Split, SplitClaim, SplitTables};
 use disjoin::release::{Node, privacy_models::Criterion};
 use disjoin::verify::{SplitBytes, parse_split, parse_table};
 use rand::{RngExt, SeedableRng};
@@ -270,6 +270,24 @@ fn row_side(rows: &[(bool, bool, f64)]) -> Vec<(u32, f64)> {
     all
 }
 
+/// A table that is split, as its files are read.
+fn split_tables(table: &Table, partition: &Partition, is_exact: bool) -> (SplitClaim, SplitTables) {
+    let split = match is_exact {
+        true => Split::of_rows(table, partition).unwrap(),
+        false => Split::of_classes(table, partition).unwrap(),
+    };
+    let claim = SplitClaim::new(&split, "break-merge", &K).with_cells(&split);
+    let mut bytes = SplitBytes::default();
+    split.write_quasi(&mut bytes.quasi).unwrap();
+    for column in table.sensitive() {
+        let mut file = Vec::new();
+        split.write_sensitive(column, &mut file).unwrap();
+        bytes.sensitive.push(file);
+    }
+    let tables = parse_split(&claim, "folder", &bytes).unwrap();
+    (claim, tables)
+}
+
 #[test]
 fn bounds_and_moments_of_split_tables_are_those_of_all_assignments() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
@@ -278,19 +296,7 @@ fn bounds_and_moments_of_split_tables_are_those_of_all_assignments() {
         let n = rng.random_range(2..7);
         let (table, partition) = random_table(&mut rng, n);
         let is_exact = rng.random_bool(0.5);
-        let split = match is_exact {
-            true => Split::of_rows(&table, &partition).unwrap(),
-            false => Split::of_classes(&table, &partition).unwrap(),
-        };
-        let claim = SplitClaim::new(&split, "break-merge", &K).with_cells(&split);
-        let mut bytes = SplitBytes::default();
-        split.write_quasi(&mut bytes.quasi).unwrap();
-        for column in table.sensitive() {
-            let mut file = Vec::new();
-            split.write_sensitive(column, &mut file).unwrap();
-            bytes.sensitive.push(file);
-        }
-        let tables = parse_split(&claim, "folder", &bytes).unwrap();
+        let (claim, tables) = split_tables(&table, &partition, is_exact);
         let hierarchies = Hierarchies::new();
         let asked = Asked::of_split(&claim, &tables, &hierarchies).unwrap();
         let (predicate, conditions) = random_predicate(&mut rng, &COLUMNS);
@@ -350,6 +356,34 @@ fn sets_claim(claim: TableClaim) -> TableClaim {
     claim.with_sets(SetsClaim { column: "terms".into(), parameters, promise: Promise::AlgorithmAware, records: 0 })
 }
 
+/// A class of so many records, and another of two.
+fn two_classes(rng: &mut ChaCha8Rng, n: usize) -> (Table, Partition) {
+    let ill: Vec<Option<&str>> = (0..n + 2).map(|_| Some(["x", "y"][rng.random_range(0..2)])).collect();
+    let ages = (0..n + 2).map(|row| Some(if row < n { f64::from((row % 3) as u32) } else { 9.0 }));
+    let columns = vec![Column::numbers("n", Role::Quasi, ages), Column::words("ill", Role::Sensitive, ill)];
+    let mut partition = Partition::default();
+    partition.push(&(0..n as u32).collect::<Vec<_>>());
+    partition.push(&[n as u32, n as u32 + 1]);
+    (Table::new(n + 2, columns, None), partition)
+}
+
+/// How many records of the first class may be x, of this age and more, and among those of a set that so many may have.
+fn reached_with_sets(read: &Table, n: usize, supports: &BTreeSet<usize>, age: u32) -> BTreeSet<u64> {
+    let of_class: Vec<usize> = (0..read.n_rows()).filter(|&row| cell(read, "n", row) != "9").collect();
+    let is_x: u32 =
+        (of_class.iter().enumerate()).map(|(at, &row)| u32::from(cell(read, "ill", row) == "x") << at).sum();
+    let all = values(&cell(read, "n", of_class[0]), true);
+    let old_enough = |value: &String| !value.is_empty() && value.parse::<f64>().unwrap() >= f64::from(age);
+    // All cells of the class are the same: what one of them may stand for, all may.
+    let (always, never) = (all.iter().all(old_enough), !all.iter().any(old_enough));
+    let mut reached = BTreeSet::new();
+    for having in supports.iter().flat_map(|&b| subsets(n, b)) {
+        reached.extend((!never).then_some(u64::from((is_x & having).count_ones())));
+        reached.extend((!always).then_some(0));
+    }
+    reached
+}
+
 #[test]
 fn bounds_of_tables_with_sets_are_those_of_all_worlds() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -364,14 +398,7 @@ fn bounds_of_tables_with_sets_are_those_of_all_worlds() {
         }
         // One class with the root's sets, some records without any, and another class without sets.
         let n = root.size() as usize + rng.random_range(0..3);
-        let word = |rng: &mut ChaCha8Rng| Some(["x", "y"][rng.random_range(0..2)]);
-        let ill: Vec<Option<&str>> = (0..n + 2).map(|_| word(&mut rng)).collect();
-        let ages = (0..n + 2).map(|row| Some(if row < n { f64::from((row % 3) as u32) } else { 9.0 }));
-        let columns = vec![Column::numbers("n", Role::Quasi, ages), Column::words("ill", Role::Sensitive, ill.clone())];
-        let table = Table::new(n + 2, columns, None);
-        let mut partition = Partition::default();
-        partition.push(&(0..n as u32).collect::<Vec<_>>());
-        partition.push(&[n as u32, n as u32 + 1]);
+        let (table, partition) = two_classes(&mut rng, n);
         let (claim, read) = published(&table, &partition);
         let claim = sets_claim(claim);
         let made = release(2, 1, root.size(), vec![root.clone()]);
@@ -383,7 +410,7 @@ fn bounds_of_tables_with_sets_are_those_of_all_worlds() {
 
         let term = rng.random_range(0..n_terms as u32);
         let other = rng.random_range(0..n_terms as u32);
-        let age = rng.random_range(0..3);
+        let age: u32 = rng.random_range(0..3);
         let names = [term, other].map(|term| made.dictionary.text(term).to_owned());
         let text = format!("ill = x and terms has {{'{}', '{}'}} and n >= {age}", names[0], names[1]);
         let found = asked.count(&Predicate::parse(&text, "number 1").unwrap()).unwrap().estimate;
@@ -393,25 +420,7 @@ fn bounds_of_tables_with_sets_are_those_of_all_worlds() {
         enumerate(&layout, TermChunks::Enumerated, |world| {
             supports.insert(support(world, itemset) as usize);
         });
-        // Cells of the class cover 0 to 2: a record that is x satisfies it for sure only if 0 is enough.
-        let mut reached = BTreeSet::new();
-        let of_class: Vec<usize> = (0..read.n_rows()).filter(|&row| cell(&read, "n", row) != "9").collect();
-        let is_x: u32 =
-            of_class.iter().enumerate().map(|(at, &row)| u32::from(cell(&read, "ill", row) == "x") << at).sum();
-        let all = values(&cell(&read, "n", of_class[0]), true);
-        let old_enough = |value: &String| !value.is_empty() && value.parse::<f64>().unwrap() >= f64::from(age);
-        let (always, never) = (all.iter().all(old_enough), !all.iter().any(old_enough));
-        for &b in &supports {
-            for having in subsets(n, b) {
-                let most = (is_x & having).count_ones() as u64;
-                if !never {
-                    reached.insert(most);
-                }
-                if !always {
-                    reached.insert(0);
-                }
-            }
-        }
+        let reached = reached_with_sets(&read, n, &supports, age);
         let ends = (*reached.first().unwrap(), *reached.last().unwrap());
         let report = || format!("round {round}: {text} in {read:?}, {root:?}");
         if matches!(root, Node::Joint(_)) {
@@ -668,16 +677,7 @@ fn drawn_tables_fit_their_release_and_agree_with_expectations() {
 #[test]
 fn drawn_split_tables_have_the_values_of_their_groups() {
     let (table, partition) = random_table(&mut ChaCha8Rng::seed_from_u64(8), 6);
-    let split = Split::of_classes(&table, &partition).unwrap();
-    let claim = SplitClaim::new(&split, "break-merge", &K).with_cells(&split);
-    let mut bytes = SplitBytes::default();
-    split.write_quasi(&mut bytes.quasi).unwrap();
-    for column in table.sensitive() {
-        let mut file = Vec::new();
-        split.write_sensitive(column, &mut file).unwrap();
-        bytes.sensitive.push(file);
-    }
-    let tables = parse_split(&claim, "folder", &bytes).unwrap();
+    let (claim, tables) = split_tables(&table, &partition, false);
     let none = Hierarchies::new();
     let asked = Asked::of_split(&claim, &tables, &none).unwrap();
     let mut different = BTreeSet::new();

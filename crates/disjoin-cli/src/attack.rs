@@ -23,6 +23,8 @@ use crate::talk::Talk;
 /// Each finds what the one before does, and more; worlds also proves for which clusters there is nothing left to find.
 /// reassociate guesses which parts of records belong together; with --corpus, --vectors or --counts also by the meaning of terms.
 /// identity is the re-identification (prosecutor) risk for an adversary with two terms of background knowledge.
+/// rerun is an adversary who runs the program: small releases are decided by all possible originals; of larger ones, with the original,
+/// itemsets are drawn, and for each a dataset is made in which k records hold it and which gives the very same release (witness).
 ///
 /// Tables: what does an adversary infer who knows how sensitive values go with quasi-identifiers (with the original, in which these
 /// people stand)? Which rules between columns lead to sensitive values? With --target, what follows for a person. Split tables: how
@@ -40,7 +42,7 @@ use crate::talk::Talk;
 pub(crate) struct Args {
     /// The package that disjoin protect wrote, or the folder release in it
     release: PathBuf,
-    /// Which attacks to run on disassociated data, with commas between [default: all]
+    /// Which attacks to run on disassociated data, with commas between [default: all; rerun if program-aware is promised]
     #[arg(long, value_name = "NAME", value_parser = choice::<Choice>(), value_delimiter = ',')]
     attack: Option<Vec<Choice>>,
     /// How the adversary believes that clusters were cut: as claimed, or greedily by the paper's rule [default: claimed]
@@ -49,6 +51,9 @@ pub(crate) struct Args {
     /// How long worlds searches for each set of terms before it is left open
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
+    /// How many itemsets rerun draws to make witnesses for [default: 1000]
+    #[arg(long, value_name = "N")]
+    witnesses: Option<u64>,
     /// Other people's data, from which the adversary learns what goes together (split tables, recoded sets)
     #[arg(long, value_name = "FILE", conflicts_with = "dependencies")]
     outside: Option<PathBuf>,
@@ -76,6 +81,7 @@ Examples:
   disjoin attack out
   disjoin attack out --attack cover,identity --show-terms
   disjoin attack out --original baskets.dat --keep
+  disjoin attack out --attack rerun --original baskets.dat --witnesses 1000
   disjoin attack out/release --original patients.csv --column diagnoses --json
   disjoin attack split --max-knowledge-breach 0.4
   disjoin attack split --outside census.csv
@@ -96,6 +102,7 @@ impl Args {
         let mut asked = AttackOptions {
             run: self.attack.clone(),
             steps: self.steps,
+            witnesses: self.witnesses,
             assume_greedy: self.assume.as_deref() == Some("greedy"),
             show_terms: self.show_terms,
             keep: self.keep,

@@ -198,7 +198,7 @@ impl Row {
     fn new(data: &Dataset, made: Made, plain: f64, name: &str) -> Result<Self> {
         let view =
             View { release: &made.release, cut: made.rule, knowledge: &Knowledge::Anything, observer: &Unobserved };
-        let (cover, worlds) = (Cover.run(&view), Worlds::default().run(&view));
+        let (cover, worlds) = (Cover.run(&view), Worlds::OF_CUT.run(&view));
         let found = [&cover, &Closure.run(&view), &worlds].map(|findings| findings.found.len() as f64);
         let truth = Truth::new(data, Some(&made.leaf_of), &made.release)?;
         let scores = [&cover, &worlds].map(|findings| judge(findings, &truth, K));

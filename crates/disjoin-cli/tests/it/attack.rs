@@ -70,6 +70,31 @@ fn a_cover_problem_is_found_and_named() {
 }
 
 #[test]
+fn running_the_program_again_finds_what_grouping_gives_away() {
+    let bench = packaged("c\na,b\na\nb,c\nc\n");
+    let protect = |grouping: &str| {
+        bench.good(&["protect", "x.dat", "--separator", ",", "-k", "2", "--grouping", grouping, "-o", grouping]);
+    };
+    ["layered", "guarded"].into_iter().for_each(protect);
+    let (stdout, _) = breached(&bench, &["attack", "layered", "--attack", "rerun", "--show-terms"]);
+    assert!(stdout.contains("    a + b\n") && stdout.contains("this very release. All "), "{stdout}");
+    // Nobody promised anything against it: it is not one of the usual attacks then.
+    let (stdout, _) = bench.good(&["attack", "layered"]);
+    assert!(!stdout.contains("rerun") && stdout.contains("how the program groups records"), "{stdout}");
+    let (stdout, _) = bench.good(&["attack", "guarded"]);
+    assert!(stdout.contains("\n  rerun ") && stdout.contains("terms of term chunks"), "{stdout}");
+    // A larger one needs the original.
+    let rows: String = (0..600).map(|i| format!("a{},b{},c{}\n", i % 19, i % 41, i % 97)).collect();
+    fs::write(bench.at("x.dat"), rows).unwrap();
+    bench.good(&["protect", "x.dat", "--separator", ",", "-k", "3", "--grouping", "guarded", "-o", "large"]);
+    let (stdout, stderr) = bench.good(&["attack", "large", "--attack", "rerun"]);
+    assert!(stderr.contains("warning: rerun decided nothing") && stdout.contains("not looked at"), "{stdout}{stderr}");
+    let args = [&["attack", "large", "--attack", "rerun", "--witnesses", "40"], &ORIGINAL[..]].concat();
+    let (stdout, _) = bench.good(&args);
+    assert!(stdout.contains("rerun: 40 of 40 itemsets have a witness: "), "{stdout}");
+}
+
+#[test]
 fn a_row_that_is_somebodys_is_found() {
     let bench = packaged("a,b\na,b\na,b\na\n");
     bench.good(&["attack", "out"]);
@@ -139,6 +164,7 @@ fn the_json_has_everything_but_people() {
         "limits",
         "m",
         "records",
+        "rerun",
         "worst",
     ];
     assert_eq!(keys(&alone), all.into());

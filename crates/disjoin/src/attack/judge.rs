@@ -158,7 +158,8 @@ impl<'a> Truth<'a> {
         Truth { observer, ..self }
     }
 
-    pub(super) fn records(&self) -> &Transactions {
+    /// The records of the original, in the terms of the release.
+    pub fn records(&self) -> &Transactions {
         &self.records
     }
 

@@ -7,6 +7,8 @@
 //! [`knowledge_breach`](mod@knowledge_breach) says how likely sensitive values are guessed, and
 //! [`network_breach`](mod@network_breach) how likely by somebody who knows how they go together. [`dependency`] finds the rules
 //! between columns that rows show, and [`surviving`](mod@surviving) tells which of them a release still has.
+//!
+//! [`rerun`](mod@rerun) is given the program, as everybody may have it, and runs it on possible originals.
 
 pub mod against_prior;
 pub mod background;
@@ -19,6 +21,10 @@ pub mod network_breach;
 pub mod closure;
 pub mod cover;
 mod order;
+mod originals;
+pub mod rerun;
+pub mod shared;
+pub mod witness;
 pub mod worlds;
 
 mod assignment;
@@ -47,6 +53,7 @@ pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
 pub use knowledge_breach::{BreachReport, knowledge_breach};
 pub use network_breach::{NetworkBreach, network_breach};
+pub use rerun::{Looked, Program, Reran, rerun};
 pub use room::check_room;
 pub use surviving::{Surviving, surviving};
 pub use worlds::Worlds;

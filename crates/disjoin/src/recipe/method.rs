@@ -108,6 +108,7 @@ const DISASSOCIATION: &[&str] = &[
     "output.format",
     "attack.run",
     "attack.steps",
+    "attack.witnesses",
     "limits.certain_disclosures",
     "limits.reidentification_risk",
     "limits.link_error",

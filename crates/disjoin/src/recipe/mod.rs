@@ -124,6 +124,8 @@ pub struct Attack {
     pub run: Vec<Choice>,
     /// How long worlds searches for each set of terms.
     pub steps: u64,
+    /// How many sets rerun makes witnesses for, where it cannot look at all possible originals.
+    pub witnesses: u64,
     /// If terms are recoded: what is tried with knowledge of words.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<meaning::Meaning>,

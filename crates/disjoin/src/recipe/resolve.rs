@@ -12,6 +12,7 @@ use super::{
     people, recoding, table,
 };
 use crate::attack::summary::Choice;
+use crate::attack::witness::WITNESSES;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
 use crate::error::{Error, Place, Result};
@@ -87,7 +88,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
         Some(asked) => Some(table::resolve(asked, method, protect.k, folder, &input.options)?),
     };
     people::check(&input.options, method, written.table.as_ref())?;
-    let attack = attack(&written.attack, protect.recoding.is_some(), folder)?;
+    let attack = attack(&written.attack, &protect, folder)?;
     let measure = measure(&written.measure)?;
     let limits = Limits::resolve(&written.limits, protect.k)?;
     let named = written.output.folder.as_deref().unwrap_or(default::FOLDER);
@@ -176,7 +177,10 @@ fn says_default(written: &Written, key: &str) -> bool {
     match key {
         "protect.m" => written.protect.m == Some(default::M),
         "protect.promise" => written.protect.promise == Some(written::Promised::AlgorithmAware),
-        "attack.run" => written.attack.run.as_deref() == Some(&Choice::ALL),
+        "attack.run" => {
+            let promise = written.protect.promise.map_or(Promise::AlgorithmAware, Into::into);
+            written.attack.run.as_ref() == Some(&Choice::usual(promise))
+        }
         "limits.certain_disclosures" => written.limits.certain_disclosures == Some(0),
         _ => false,
     }
@@ -352,15 +356,17 @@ impl Protect {
 }
 
 /// What to try, with all defaults.
-pub fn attack(written: &written::Attack, is_recoding: bool, folder: &Path) -> Result<Attack> {
+pub fn attack(written: &written::Attack, protect: &Protect, folder: &Path) -> Result<Attack> {
     if written.run.as_ref().is_some_and(Vec::is_empty) {
-        let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
+        let hint =
+            "name some of cover, closure, worlds, reassociate, identity, rerun, or remove the key for the usual ones";
         return Err(Error::recipe("attack.run", "names no attack", hint));
     }
     Ok(Attack {
-        run: written.run.clone().unwrap_or_else(|| Choice::ALL.to_vec()),
+        run: written.run.clone().unwrap_or_else(|| Choice::usual(protect.promise)),
         steps: written.steps.unwrap_or(Worlds::default().steps),
-        meaning: meaning::resolve(written, is_recoding, folder)?,
+        witnesses: written.witnesses.unwrap_or(WITNESSES),
+        meaning: meaning::resolve(written, protect.recoding.is_some(), folder)?,
     })
 }
 

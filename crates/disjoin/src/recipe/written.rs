@@ -173,11 +173,13 @@ impl From<Promised> for crate::release::Promise {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Attack {
-    /// The attacks: cover, closure, worlds, reassociate, identity.
+    /// The attacks: cover, closure, worlds, reassociate, identity, rerun. If it is missing, rerun only where program-aware is promised.
     #[schemars(with = "Option<Vec<String>>")]
     pub run: Option<Vec<Choice>>,
     /// How long worlds searches for each set of terms before it is left open.
     pub steps: Option<u64>,
+    /// How many sets of terms rerun draws to make a witness for each, where there are too many possible originals to look at: 1000 if it is missing.
+    pub witnesses: Option<u64>,
     /// Recoded sets: knowledge of a semantic attack, a file of disjoin corpus build. Without it, counts and vectors,
     /// co-occurrence in the release itself is used.
     pub corpus: Option<String>,

@@ -94,6 +94,7 @@ fn round(round: &Round<'_>) -> Value {
         certain,
         ref attacks,
         identity,
+        rerun,
         ref worst,
         clusters_with_shared_terms,
     } = round.attacks;
@@ -114,6 +115,7 @@ fn round(round: &Round<'_>) -> Value {
             "certain": certain,
             "attacks": attacks,
             "identity": identity,
+            "rerun": rerun,
             "worst": worst.iter().map(cluster).collect::<Vec<_>>(),
         },
     })

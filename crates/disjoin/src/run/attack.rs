@@ -10,6 +10,7 @@ use super::open::{Opened, Originally};
 use super::person::Person;
 use super::{Answer, forms, opened, refuse_idle};
 use crate::attack::dependency::{self, Structure};
+use crate::attack::rerun::{Looked, Reran};
 use crate::attack::semantic::{self, METHODS, ROWS};
 use crate::attack::summary::Choice;
 use crate::attack::surviving::{Of, Published};
@@ -20,7 +21,7 @@ use crate::observer::{Observer, observed};
 use crate::publish::{Readers, Results, check_file, write_file};
 use crate::read::{Options, Sources};
 use crate::recipe::{Limits, Recipe, written};
-use crate::release::Form;
+use crate::release::{Claim, CutRule, Form, Promise};
 use crate::report::{Attacked, attack_page, dependencies_html, network_picture};
 
 /// What an adversary is asked to do. What is missing has its default; a key that the form of the release does not know is refused.
@@ -30,6 +31,8 @@ pub struct AttackOptions {
     pub run: Option<Vec<Choice>>,
     /// Disassociation: how long worlds searches for each set of terms.
     pub steps: Option<u64>,
+    /// Disassociation: how many sets rerun makes witnesses for.
+    pub witnesses: Option<u64>,
     /// Disassociation: the adversary believes that clusters were cut by the paper's rule.
     pub assume_greedy: bool,
     /// Show the terms of findings, not just how many there are.
@@ -109,6 +112,7 @@ const OF_FORMS: [(Form, &[&str]); 4] = [
         &[
             "run",
             "steps",
+            "witnesses",
             "assume_greedy",
             "show_terms",
             "keep",
@@ -203,13 +207,16 @@ fn warnings(opened: &Opened, asked: &AttackOptions, attacked: &Attacked) -> Vec<
     if let super::open::Release::Disassociated(stored) = &opened.release {
         let parameters = &stored.claim.parameters;
         warn(
-            parameters.sensitive.is_some() && asked.chosen().contains(&Choice::Worlds),
+            parameters.sensitive.is_some() && asked.chosen(stored.claim.promise).contains(&Choice::Worlds),
             "sensitive terms may be frequent; worlds takes them for rare, and may find too much",
         );
         warn(
-            asked.assume_greedy && parameters.cut != crate::release::CutRule::Greedy,
+            asked.assume_greedy && parameters.cut != CutRule::Greedy,
             "by the claim, clusters were cut by another rule: what is found does not follow, but may be true",
         );
+        if let Attacked::Disassociated { summary, .. } = attacked {
+            warnings_of_rerun(summary.rerun.as_ref(), &mut warn);
+        }
     }
     if let Attacked::Recoded { summary, .. } = attacked {
         let coverage = &summary.coverage;
@@ -225,12 +232,27 @@ fn warnings(opened: &Opened, asked: &AttackOptions, attacked: &Attacked) -> Vec<
     warnings
 }
 
+/// That nothing was found means nothing where nothing could be looked at.
+fn warnings_of_rerun(reran: Option<&Reran>, warn: &mut dyn FnMut(bool, &str)) {
+    let looked = reran.map(|reran| reran.looked);
+    warn(
+        looked == Some(Looked::TooLarge),
+        "rerun decided nothing: there are too many possible originals; name the original to draw sets from it",
+    );
+    warn(
+        looked == Some(Looked::NotReproduced),
+        "rerun decided nothing: with the parameters of the claim, this version of the program makes another release (it was repaired, or \
+         made by another version, with weights or utility sets, or by layers of people)",
+    );
+}
+
 impl AttackOptions {
     /// What a recipe asks for.
     pub(super) fn of(recipe: &Recipe) -> Result<Self> {
         let mut asked = AttackOptions {
             run: Some(recipe.attack.run.clone()),
             steps: Some(recipe.attack.steps),
+            witnesses: Some(recipe.attack.witnesses),
             ..AttackOptions::default()
         };
         asked.limits.knowledge_breach = recipe.limits.written.knowledge_breach;
@@ -289,12 +311,16 @@ impl AttackOptions {
     }
 
     /// The attacks on disassociated data.
-    pub(super) fn chosen(&self) -> Vec<Choice> {
-        self.run.clone().unwrap_or_else(|| Choice::ALL.to_vec())
+    pub(super) fn chosen(&self, promise: Promise) -> Vec<Choice> {
+        self.run.clone().unwrap_or_else(|| Choice::usual(promise))
     }
 
-    pub(super) fn steps(&self) -> u64 {
-        self.steps.unwrap_or(Worlds::default().steps)
+    /// How worlds looks at a release of this claim.
+    pub(super) fn worlds(&self, claim: &Claim) -> Worlds {
+        let usual = Worlds::default();
+        let is_repaired = claim.promise == Promise::AlgorithmAware && claim.parameters.cut == CutRule::Greedy;
+        let is_refined = claim.promise != Promise::ProgramAware && !is_repaired && !self.assume_greedy;
+        Worlds { steps: self.steps.unwrap_or(usual.steps), is_refined }
     }
 
     /// How semantic attacks are made.

@@ -44,6 +44,7 @@ mod recoded;
 mod regroup;
 mod repair;
 mod report;
+mod rerun;
 mod roles;
 mod semantic;
 mod sources;

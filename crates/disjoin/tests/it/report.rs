@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use disjoin::attack::summary::{Choice, Summary, find, likeliest};
-use disjoin::attack::{Knowledge, View, judge};
+use disjoin::attack::{Knowledge, View, Worlds, judge};
 use disjoin::data::Dataset;
 use disjoin::generate::hospital;
 use disjoin::inspect::risk;
@@ -43,7 +43,7 @@ fn register() -> Dataset {
 fn round(data: &Dataset, claim: &Claim, release: &Disassociated, leaf_of: &[u32]) -> Result<Round> {
     let verdict = verify(claim, InMemory::new(release), Some(Truth { original: data, leaf_of: Some(leaf_of) }))?;
     let view = View { release, cut: claim.parameters.cut, knowledge: &Knowledge::Anything, observer: &Unobserved };
-    let found = find(&view, &Choice::ALL, 1000);
+    let found = find(&view, &Choice::ALL, &Worlds { steps: 1000, ..Worlds::default() });
     let truth = judge::Truth::new(data, Some(leaf_of), release)?;
     let identity = likeliest(&Model::new(release)?);
     let summary = Summary::new(&found, Some(identity), Some(&truth), release);

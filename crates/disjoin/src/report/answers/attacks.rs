@@ -4,6 +4,7 @@ use super::audited::actual_parts;
 use super::{SHOWN, four_or_dash, numbers, text};
 use crate::attack::knowledge_breach::{Breach, BreachReport};
 use crate::attack::network_breach::{NetworkBreach, Source};
+use crate::attack::rerun::{Looked, Reran};
 use crate::attack::semantic::summary as semantic;
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{DependencyTold, NetworkTold, RuleTold, Surviving, Valued};
@@ -49,15 +50,25 @@ pub fn attack_page(attacked: &Attacked, judged: &Judgement, show_terms: bool) ->
 
 /// What no attack on disassociated data decides: that nothing was found there means nothing.
 fn not_looked_at(summary: &Summary) -> String {
+    let grouping = match summary.rerun.map(|reran| reran.looked) {
+        Some(Looked::Exactly) => "sets with terms of term chunks, for an adversary who runs the program",
+        Some(Looked::Sampled) => {
+            "of what follows from how the program groups records, other sets than were drawn, and those with terms of term chunks"
+        }
+        _ => "what follows from how the program groups records",
+    };
+    let is_sampled = summary.rerun.is_some_and(|reran| reran.looked == Looked::Sampled);
     let shared = match summary.clusters_with_shared_terms {
         0 => String::new(),
+        // Sets with such terms were drawn, too.
+        _ if is_sampled => String::new(),
         n => format!(
             "sets with terms of shared chunks (in {} of {}), ",
             number(n),
             count(summary.clusters, "cluster", "clusters")
         ),
     };
-    format!("Not looked at: {shared}what follows from how the program groups records.")
+    format!("Not looked at: {shared}{grouping}.")
 }
 
 /// The limits in sentences: broken ones, kept ones, and what nobody limited.
@@ -111,7 +122,39 @@ fn disassociated(parts: &mut Vec<Part>, report: &Summary, show_terms: bool) {
         let row = vec!["identity".into(), number(risk.itemsets), worst, mean, number(risk.above)];
         parts.push(numbers(&["re-identification risk", "itemsets", "highest", "mean", "above 1/k"], vec![row]));
     }
+    if let Some(reran) = &report.rerun {
+        parts.push(text(format!("rerun: {}", reran_in_words(reran, report.k))));
+    }
     clusters(parts, report, show_terms);
+}
+
+/// What running the program again showed.
+pub(in crate::report) fn reran_in_words(reran: &Reran, k: u32) -> String {
+    let Reran { originals, runs, itemsets, with_witness, .. } = *reran;
+    let of_sets = format!("{} of {} have a witness", number(with_witness), count(itemsets, "itemset", "itemsets"));
+    match reran.looked {
+        Looked::Exactly => format!(
+            "{of_sets}: a dataset in which {k} records hold it and from which the program makes this very release. All {} were looked \
+             at; {} this release.",
+            count(runs, "possible original", "possible originals"),
+            if originals == 1 {
+                String::from("one of them gives")
+            } else {
+                format!("{} of them give", number(originals))
+            },
+        ),
+        Looked::Sampled => format!(
+            "{of_sets}: a dataset in which {k} records hold it and from which the program makes this very release. The itemsets were drawn \
+             from records of the original; fewer than {k} of these hold each. The program was run {}.",
+            count(runs, "time", "times"),
+        ),
+        Looked::TooLarge => {
+            String::from("not looked at: too many possible originals, and no original to draw itemsets from.")
+        }
+        Looked::NotReproduced => {
+            String::from("not looked at: with the parameters of the claim, the program makes another release.")
+        }
+    }
 }
 
 /// How true findings are, by the original.

@@ -10,6 +10,7 @@ mod ran;
 mod swept;
 
 pub use attacks::attack_page;
+pub(super) use attacks::reran_in_words;
 pub use audited::{Audited, audit_page, audit_sets_page};
 pub use explained::{Explained, Shown, explain_page};
 pub use inspected::{CountedPeople, columns_page, inspect_page, inspect_table_page};

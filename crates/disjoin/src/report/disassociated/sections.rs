@@ -5,11 +5,13 @@
 
 use super::verdict::needs_original;
 use super::{Round, Story};
+use crate::attack::rerun::{Looked, Reran};
 use crate::attack::summary::{Choice, OfAttack, Summary};
 use crate::attack::{Rate, Says};
 use crate::release::Promise;
 use crate::repair;
 use crate::report::Audience;
+use crate::report::answers::reran_in_words;
 use crate::report::page::{KEPT, Kind, NOT_KEPT, Part, Section, Table, count, decimal, number, percent, share};
 
 fn text(text: impl Into<String>) -> Part {
@@ -145,8 +147,8 @@ fn tries(attack: &str, k: u32) -> String {
         ),
         "worlds" => format!(
             "Searches all originals of a group that the program would have cut in this way. What none of them has {k} times is \
-             certain; where it finds nothing to the end, there is nothing. Terms that groups share are not looked at, nor how \
-             people were grouped."
+             certain; where it finds nothing to the end, there is nothing. Terms that groups share are looked at in groups of a few \
+             people, and not how people were grouped."
         ),
         "reassociate" => String::from(
             "Puts parts of records together by which terms usually go together. These are guesses: they may be wrong, \
@@ -154,6 +156,11 @@ fn tries(attack: &str, k: u32) -> String {
         ),
         "identity" => String::from(
             "Computes the re-identification risk: how likely each published row is that of a known person.",
+        ),
+        "rerun" => format!(
+            "Runs the program itself on other data that could have given this release: on all of them, if there are few people. \
+             Otherwise terms that fewer than {k} people have together are drawn, and data are made in which {k} people have them and \
+             which give the very same release."
         ),
         _ => String::from("Is described in the documentation of the program."),
     }
@@ -167,6 +174,7 @@ fn name(choice: Choice) -> &'static str {
         Choice::Worlds => "worlds",
         Choice::Reassociate => "reassociate",
         Choice::Identity => "identity",
+        Choice::Rerun => "rerun",
     }
 }
 
@@ -196,7 +204,7 @@ pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Secti
             parts.extend(round.repaired.as_ref().map(|stats| text(repaired(stats))));
         }
         let place = if rounds.len() > 1 { format!(", round {number}") } else { String::new() };
-        parts.push(text(outcome(round.attacks)));
+        parts.push(text(outcome(round.attacks, audience)));
         parts.extend(outcomes(round.attacks, &place));
         if audience == Audience::Inside {
             parts.extend(truths(round.attacks, &place));
@@ -229,7 +237,7 @@ fn repaired(stats: &repair::Stats) -> String {
     )
 }
 
-fn outcome(found: &Summary) -> String {
+fn outcome(found: &Summary, audience: Audience) -> String {
     let mut sentences = Vec::new();
     if found.attacks.iter().any(|of| of.says == Says::FewerThanK) {
         let clusters = count(found.worst.len() as u64, "group", "groups");
@@ -245,11 +253,20 @@ fn outcome(found: &Summary) -> String {
                 found.k
             ),
         });
+        let is_sampled = found.rerun.is_some_and(|reran| reran.looked == Looked::Sampled);
         let shared = match found.clusters_with_shared_terms {
             0 => String::new(),
+            _ if is_sampled => String::new(),
             n => format!("sets with terms that several groups share (of {}), and ", count(n, "group", "groups")),
         };
-        sentences.push(format!("Not looked at: {shared}what follows from how the program groups people."));
+        let is_run = found.rerun.is_some_and(|reran| matches!(reran.looked, Looked::Exactly | Looked::Sampled));
+        let grouping = if is_run { "terms without a count" } else { "what follows from how the program groups people" };
+        sentences.push(format!("Not looked at: {shared}{grouping}."));
+    }
+    // What was drawn was drawn from the original.
+    let is_shown = |reran: &&Reran| audience == Audience::Inside || reran.looked != Looked::Sampled;
+    if let Some(reran) = found.rerun.as_ref().filter(is_shown) {
+        sentences.push(format!("Running the program again: {}", reran_in_words(reran, found.k)));
     }
     if let Some(of) = found.attacks.iter().find(|of| of.says == Says::Together && of.statements > 0) {
         sentences.push(format!("{} made {}.", capital(shown(of.attack)), count(of.statements, "guess", "guesses")));

@@ -129,6 +129,7 @@ fn the_json_has_everything_but_people() {
     };
     let alone = report(&[]);
     let all = [
+        "attackers",
         "attacks",
         "certain",
         "clusters",
@@ -139,6 +140,7 @@ fn the_json_has_everything_but_people() {
         "limits",
         "m",
         "records",
+        "stronger",
         "worst",
     ];
     assert_eq!(keys(&alone), all.into());
@@ -169,6 +171,52 @@ fn the_json_has_everything_but_people() {
         assert!(statement["terms"].as_array().unwrap().iter().all(Value::is_string));
     }
     assert_eq!(judged["certain"], worst[0]["statements"].as_array().unwrap().len());
+}
+
+#[test]
+fn cover_problems_are_counted_for_attackers_of_three_strengths() {
+    let bench = packaged(BREACHED);
+    let (stdout, _) = breached(&bench, &["attack", "out", "--attack", "cover"]);
+    // The counters of Algorithm 1 on figure 1, as the specification has them; of records nothing is said.
+    let row = stdout.lines().find(|line| line.starts_with("  strong ")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["strong", "any", "1", "2", "1", "2", "-", "-"], "{stdout}");
+    let (stdout, _) = breached(&bench, &[&["attack", "out", "--attack", "cover", "--json"], &ORIGINAL[..]].concat());
+    let found: Value = serde_json::from_str(&stdout).unwrap();
+    let strong = &found["attackers"][0];
+    assert_eq!((&strong["vulnerable_records"], &strong["whole_records"]), (&2.into(), &0.into()));
+    assert_eq!(found["attackers"][2]["attacker"], "weak");
+    assert_eq!(found["attackers"].as_array().unwrap().len(), 3);
+    let said = bench.bad(&["attack", "out", "--attackers", "weak"]);
+    assert!(said.contains("--attackers: needs the original"), "{said}");
+}
+
+#[test]
+fn adversaries_who_know_more_are_simulated() {
+    let bench = packaged(SAFE);
+    let with = |flags: &[&str]| -> Value {
+        let args = [&["attack", "out", "--json", "--attack", "cover"], flags, &ORIGINAL[..]].concat();
+        serde_json::from_str(&bench.good(&args).0).unwrap()
+    };
+    assert!(with(&[])["stronger"].is_null());
+    // Three of five people hold more than three terms that the chunks link; nobody has fewer than three candidates with two.
+    let more = with(&["--knows", "3"]);
+    let more = &more["stronger"];
+    assert_eq!((&more["terms"], &more["people"]), (&3.into(), &5.into()));
+    let of = |who: &str, what: &str| more[who][what].as_f64().unwrap();
+    assert!(of("learned", "candidates") < of("promised", "candidates"), "{more}");
+    assert!(of("learned", "below_k") >= of("promised", "below_k"), "{more}");
+    assert!(of("learned", "further") > 0.0 && of("learned", "cluster") == 1.0, "{more}");
+    // Who knows all holders of a term knows who lacks it.
+    let all = with(&["--knows-all", "viagra", "--knows-absent", "--knows-absent=audi a4"]);
+    let all = &all["stronger"];
+    assert_eq!((&all["terms"], &all["all_holders"], &all["absent"]), (&2.into(), &1.into(), &2.into()));
+    assert!(all["learned"]["candidates"].as_f64() < all["promised"]["candidates"].as_f64(), "{all}");
+    let (stdout, _) = bench.good(&[&["attack", "out", "--knows", "3"], &ORIGINAL[..]].concat());
+    assert!(stdout.contains("\n  with 2 of the terms ") && stdout.contains("knows more"), "{stdout}");
+    let said = bench.bad(&[&["attack", "out", "--knows-all", "gout"], &ORIGINAL[..]].concat());
+    assert!(said.contains("--knows-all: is no term of the release") && !said.contains("gout"), "{said}");
+    assert!(bench.bad(&["attack", "out", "--knows", "3"]).contains("--knows: needs the original"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod messy;
 mod modes;
 mod noise;
 mod package;
+mod papers;
 mod person;
 mod recoding;
 mod repair;

@@ -166,6 +166,16 @@ impl<'a> Truth<'a> {
         self.release
     }
 
+    /// The simple cluster of a record, if that is known.
+    pub(super) fn leaf_of(&self, record: RecordId) -> Option<u32> {
+        match &self.candidates {
+            Candidates::OfLeaf(records) => {
+                (0..).zip(records).find(|(_, records)| records.binary_search(&record).is_ok()).map(|(leaf, _)| leaf)
+            }
+            Candidates::OfTerm(_) => None,
+        }
+    }
+
     /// The records that hold all of `terms`: those of the cluster, or all if its records are not known.
     fn holders(&self, leaf: u32, terms: &[TermId]) -> Vec<RecordId> {
         let candidates: &[RecordId] = match &self.candidates {

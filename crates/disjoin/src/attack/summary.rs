@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::attackers::OfAttacker;
 use super::identity::{self, Risk, pairs_of_release};
 use super::judge::{Rate, Score, Truth, baseline, concerned, judge};
 use super::reassociate::{Matching, Reassociate, co_occurrence};
+use super::stronger::Stronger;
 use super::{Attack, Closure, Cover, Coverage, Finding, Findings, Says, View, Worlds};
 use crate::data::TermId;
 use crate::reconstruct::Model;
@@ -81,8 +83,12 @@ pub struct Summary {
     pub certain: u64,
     /// What each attack found.
     pub attacks: Vec<OfAttack>,
+    /// What attackers of three strengths get out of cover problems.
+    pub attackers: Vec<OfAttacker>,
     /// Whose row it may be.
     pub identity: Option<Risk>,
+    /// What an adversary learns who knows more than is promised, if one was asked for.
+    pub stronger: Option<Stronger>,
     /// Clusters with certain disclosures, the worst first.
     pub worst: Vec<Cluster>,
 }
@@ -153,7 +159,9 @@ impl Summary {
             clusters_with_shared_terms: release.roots.iter().map(|root| with_shared_terms(root, false)).sum(),
             certain,
             attacks: found.iter().map(of_attack).collect(),
+            attackers: Vec::new(),
             identity,
+            stronger: None,
             worst,
         }
     }

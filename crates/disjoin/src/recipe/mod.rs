@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::attack::attackers::Class;
 use crate::attack::summary::Choice;
 use crate::location::shown;
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -124,6 +125,18 @@ pub struct Attack {
     pub run: Vec<Choice>,
     /// How long worlds searches for each set of terms.
     pub steps: u64,
+    /// Whose cover problems are counted, where that is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attackers: Option<Vec<Class>>,
+    /// How many terms an adversary knows who knows more than is promised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knows: Option<u32>,
+    /// Terms of which that adversary knows all holders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knows_all: Vec<String>,
+    /// Terms that that adversary knows to be absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knows_absent: Vec<String>,
     /// If terms are recoded: what is tried with knowledge of words.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<meaning::Meaning>,

@@ -360,6 +360,10 @@ pub fn attack(written: &written::Attack, is_recoding: bool, folder: &Path) -> Re
     Ok(Attack {
         run: written.run.clone().unwrap_or_else(|| Choice::ALL.to_vec()),
         steps: written.steps.unwrap_or(Worlds::default().steps),
+        attackers: written.attackers.clone(),
+        knows: written.knows,
+        knows_all: written.knows_all.clone().unwrap_or_default(),
+        knows_absent: written.knows_absent.clone().unwrap_or_default(),
         meaning: meaning::resolve(written, is_recoding, folder)?,
     })
 }

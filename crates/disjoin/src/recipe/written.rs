@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use super::{Method, OutputFormat, noise, table};
+use crate::attack::attackers::Class;
 use crate::attack::semantic;
 use crate::attack::summary::Choice;
 use crate::data::Visits;
@@ -178,6 +179,15 @@ pub struct Attack {
     pub run: Option<Vec<Choice>>,
     /// How long worlds searches for each set of terms before it is left open.
     pub steps: Option<u64>,
+    /// Whose cover problems are counted: strong, moderate, weak.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub attackers: Option<Vec<Class>>,
+    /// An adversary who knows more than is promised: how many terms of a person; m if it is missing and another of these keys is there.
+    pub knows: Option<u32>,
+    /// An adversary who knows more than is promised: terms of which all holders are known.
+    pub knows_all: Option<Vec<String>>,
+    /// An adversary who knows more than is promised: terms that are known to be absent of those who lack them; "" is a random one.
+    pub knows_absent: Option<Vec<String>>,
     /// Recoded sets: knowledge of a semantic attack, a file of disjoin corpus build. Without it, counts and vectors,
     /// co-occurrence in the release itself is used.
     pub corpus: Option<String>,

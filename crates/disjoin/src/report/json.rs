@@ -93,7 +93,9 @@ fn round(round: &Round<'_>) -> Value {
         clusters,
         certain,
         ref attacks,
+        ref attackers,
         identity,
+        ref stronger,
         ref worst,
         clusters_with_shared_terms,
     } = round.attacks;
@@ -113,7 +115,9 @@ fn round(round: &Round<'_>) -> Value {
             "clusters_with_shared_terms": clusters_with_shared_terms,
             "certain": certain,
             "attacks": attacks,
+            "attackers": attackers,
             "identity": identity,
+            "stronger": stronger,
             "worst": worst.iter().map(cluster).collect::<Vec<_>>(),
         },
     })

@@ -10,7 +10,7 @@ use super::{Audience, Tried, classes, disassociated, noisy, recoded, split};
 use crate::attack::semantic::summary as semantic;
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{BeliefTold, Surviving, Valued};
-use crate::attack::{BreachReport, NetworkBreach};
+use crate::attack::{BreachReport, NetworkBreach, PersonBreach};
 use crate::audit::TableAudit;
 use crate::data::{People, Visits};
 use crate::inspect::Risk;
@@ -307,6 +307,9 @@ pub struct Believed {
     pub known: Vec<Valued>,
     /// What follows.
     pub beliefs: Vec<BeliefTold>,
+    /// Of a split table: how likely all sensitive values of the person are guessed together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breach: Option<PersonBreach>,
 }
 
 /// What a release is still good for.

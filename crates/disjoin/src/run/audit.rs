@@ -113,7 +113,7 @@ fn rows(
     let met = require::of_table(required, &found)?;
     let compared = asked.compared(&table, &labels, sources, observer)?;
     let dependencies = match asked.dependencies {
-        true => Some(forms::classes::dependencies_of(&table, true, &AttackOptions::default(), observer)?),
+        true => Some(forms::classes::dependencies_of(&table, None, &AttackOptions::default(), observer)?),
         false => None,
     };
     if let Some(destination) = &places.claim {

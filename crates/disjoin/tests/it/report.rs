@@ -217,6 +217,8 @@ fn told_in_numbers(mut story: Run) -> Run {
     (utility.records, utility.terms) = (N, N as usize);
     let deviation = measure::Deviation { all: X, at_least_two_terms: X, generous: X };
     (utility.top_k.tkd, utility.top_k.tkd_a, utility.top_k.tkd_e) = (deviation, deviation, deviation);
+    let of_length = measure::OfLength { itemsets: N as usize, tkd: X, tkd_a: X, tkd_e: X };
+    (utility.top_k.up_to_m, utility.top_k.above_m) = (of_length, of_length);
     for window in &mut utility.relative_error {
         let error = measure::RelativeError { mean: Some(X), skipped: N as usize, existing: Some(X) };
         (window.re, window.re_a, window.re_e, window.re_u) = (error, error, error, error);

@@ -2,9 +2,12 @@
 
 use super::audited::actual_parts;
 use super::{SHOWN, four_or_dash, numbers, text};
+use crate::attack::attackers::OfAttacker;
 use crate::attack::knowledge_breach::{Breach, BreachReport};
 use crate::attack::network_breach::{NetworkBreach, Source};
+use crate::attack::person_breach::{Guess, PersonBreach};
 use crate::attack::semantic::summary as semantic;
+use crate::attack::stronger::{Learned, Stronger};
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{DependencyTold, NetworkTold, RuleTold, Surviving, Valued};
 use crate::attack::{Rate, Says};
@@ -105,13 +108,65 @@ fn disassociated(parts: &mut Vec<Part>, report: &Summary, show_terms: bool) {
     let heads = ["attack", "findings", "clusters", "left open", "finds"];
     parts.push(numbers(&heads, report.attacks.iter().map(row).collect()));
     parts.push(judged(report));
+    parts.extend(attackers(report));
     if let Some(risk) = &report.identity {
         let worst = [risk.worst, risk.mean].map(|p| format!("{p:.4}"));
         let [worst, mean] = worst;
         let row = vec!["identity".into(), number(risk.itemsets), worst, mean, number(risk.above)];
         parts.push(numbers(&["re-identification risk", "itemsets", "highest", "mean", "above 1/k"], vec![row]));
     }
+    parts.extend(report.stronger.iter().flat_map(|found| stronger(found, report.m)));
     clusters(parts, report, show_terms);
+}
+
+/// What attackers of three strengths get out of cover problems: the counters of Algorithm 1.
+fn attackers(report: &Summary) -> Option<Part> {
+    let some = |n: Option<u64>| n.map_or_else(|| String::from("-"), number);
+    let row = |of: &OfAttacker| {
+        let counters = &of.counters;
+        vec![
+            of.attacker.name().to_owned(),
+            of.known.map_or_else(|| String::from("any"), number),
+            number(counters.literal),
+            number(counters.per_chunk),
+            number(counters.per_item),
+            number(counters.pairs),
+            some(of.vulnerable_records),
+            some(of.whole_records),
+        ]
+    };
+    let heads =
+        ["cover, by attacker", "sets known", "as printed", "by chunk", "by term", "pairs", "vulnerable", "whole"];
+    (!report.attackers.is_empty()).then(|| numbers(&heads, report.attackers.iter().map(row).collect()))
+}
+
+/// What an adversary learns who knows more than is promised.
+fn stronger(found: &Stronger, m: u32) -> [Part; 2] {
+    let told = format!(
+        "An adversary who knows more than is promised: {} of each of {}; all holders of {}; up to {} absent besides. \
+         A further term that they have is held by {:.4} of all people on average.",
+        count(found.terms, "term", "terms"),
+        count(found.people, "person", "people"),
+        count(found.all_holders, "term", "terms"),
+        count(found.absent, "term", "terms"),
+        found.prior,
+    );
+    let row = |name: String, of: &Learned| {
+        vec![
+            name,
+            format!("{:.2}", of.candidates),
+            format!("{:.2}", of.fewest),
+            number(of.below_k),
+            four_or_dash(of.cluster),
+            format!("{:.4}", of.further),
+        ]
+    };
+    let rows = vec![
+        row(String::from("this adversary"), &found.learned),
+        row(format!("with {m} of the terms"), &found.promised),
+    ];
+    let heads = ["knows more", "candidates", "fewest", "below k", "right cluster", "further term"];
+    [text(told), numbers(&heads, rows)]
 }
 
 /// How true findings are, by the original.
@@ -341,7 +396,7 @@ pub(super) fn rules_line(found: &Surviving) -> String {
 
 fn add_network(parts: &mut Vec<Part>, network: &NetworkTold) {
     parts.push(text(format!("{}: {}", network.of.words(), count(network.arrows.len() as u64, "arrow", "arrows"))));
-    let heads = ["rules of Algorithm 1", "highest", "rows", "lift", "risk", "people", "confirmed"];
+    let heads = ["rules of Algorithm 1", "highest", "rows", "lift", "risk", "people", "evidence", "its highest cell"];
     parts.push(numbers(&heads, network.sensible.iter().take(SHOWN).map(rule).collect()));
     add_hidden(parts, network.sensible.len(), "rule", "rules");
     if !network.sensible.is_empty() || !network.literal.is_empty() {
@@ -360,6 +415,7 @@ fn add_hidden(parts: &mut Vec<Part>, all: usize, one: &str, many: &str) {
 }
 
 fn rule(rule: &RuleTold) -> Vec<String> {
+    let named = |at: &[Valued]| at.iter().map(|valued| valued.value.clone()).collect::<Vec<_>>().join(", ");
     vec![
         format!("{} -> {}", rule.given.join(", "), rule.column),
         format!("{:.4}", rule.highest),
@@ -367,7 +423,9 @@ fn rule(rule: &RuleTold) -> Vec<String> {
         format!("{:.2}", rule.lift),
         rule.risk.to_string(),
         number(rule.people),
-        String::from(if rule.confirmed { "yes" } else { "no" }),
+        // What chance could do as well is weak, however high its probability is.
+        String::from(if rule.confirmed { "confirmed" } else { "weak" }),
+        format!("{} -> {}", named(&rule.at), rule.value),
     ]
 }
 
@@ -404,4 +462,25 @@ fn add_person(parts: &mut Vec<Part>, person: &Believed) {
         parts.push(numbers(&heads, belief.values.iter().take(SHOWN).map(row).collect()));
         add_hidden(parts, belief.values.len(), "value", "values");
     }
+    if let Some(breach) = &person.breach {
+        add_breach(parts, breach);
+    }
+}
+
+/// Table XIII: all other sensitive values of a person together.
+fn add_breach(parts: &mut Vec<Part>, breach: &PersonBreach) {
+    let groups = count(breach.groups, "group", "groups");
+    parts.push(text(format!(
+        "Over all assignments consistent with the release, in {groups}: what is known has a probability of {:.4}",
+        breach.known
+    )));
+    let row = |guess: &Guess| {
+        let values: Vec<&str> = guess.values.iter().map(|valued| valued.value.as_str()).collect();
+        vec![values.join(", "), format!("{:.4}", guess.probability)]
+    };
+    let named = |guess: &Guess| guess.values.iter().map(|valued| valued.column.clone()).collect::<Vec<_>>().join(", ");
+    parts.push(text(breach.guesses.first().map_or_else(String::new, named)));
+    let heads = ["together", "knowledge breach"];
+    parts.push(numbers(&heads, breach.guesses.iter().take(SHOWN).map(row).collect()));
+    add_hidden(parts, breach.combinations.map_or(0, |n| n as usize), "combination", "combinations");
 }

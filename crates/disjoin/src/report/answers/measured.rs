@@ -3,7 +3,7 @@
 use super::proved::noise_promise;
 use super::{four, four_or_dash, numbers, text};
 use crate::measure::{
-    Deviation, Kept, Links, NoisyReport, RecodedReport, RelativeError, Report, SplitReport, TableReport,
+    Deviation, Kept, Links, NoisyReport, OfLength, RecodedReport, RelativeError, Report, SplitReport, TableReport,
 };
 use crate::reconstruct::Estimate;
 use crate::report::page::{Page, Part, count, number, share};
@@ -56,6 +56,14 @@ fn disassociated(parts: &mut Vec<Part>, report: &Report) {
         vec![("tKd, a reconstruction", &top.tkd), ("tKd-a, chunks alone", &top.tkd_a), ("tKd-e, expected", &top.tkd_e)];
     rows.extend(top.tkd_ml2.as_ref().map(|deviation| ("tKd-ML2", deviation)));
     parts.extend(deviations(top.k, rows));
+    let of_length = |name: String, of: &OfLength| {
+        vec![name, number(of.itemsets as u64), four(of.tkd), four(of.tkd_a), four(of.tkd_e)]
+    };
+    let rows = vec![
+        of_length(format!("of at most {}", report.m), &top.up_to_m),
+        of_length(format!("of more than {}", report.m), &top.above_m),
+    ];
+    parts.push(numbers(&["terms of an itemset", "itemsets", "tKd", "tKd-a", "tKd-e"], rows));
     let mean = |error: &RelativeError| four_or_dash(error.mean);
     let averaged = report.relative_error.first().map_or(0, |window| window.re_r.len());
     let row = |window: &crate::measure::Window| {

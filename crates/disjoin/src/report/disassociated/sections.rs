@@ -5,6 +5,8 @@
 
 use super::verdict::needs_original;
 use super::{Round, Story};
+use crate::attack::attackers::OfAttacker;
+use crate::attack::stronger::{Learned, Stronger};
 use crate::attack::summary::{Choice, OfAttack, Summary};
 use crate::attack::{Rate, Says};
 use crate::release::Promise;
@@ -351,7 +353,75 @@ fn truths(found: &Summary, place: &str) -> Vec<Part> {
         ],
         rows,
     };
-    vec![text(format!("{touched} {meaning}")), Part::Table(table)]
+    let mut parts = vec![text(format!("{touched} {meaning}")), Part::Table(table)];
+    parts.extend(attackers(found, place));
+    parts.extend(found.stronger.as_ref().map(|stronger| known_more(stronger, found.m)));
+    parts
+}
+
+/// What attackers of three strengths get out of cover problems.
+fn attackers(found: &Summary, place: &str) -> Option<Part> {
+    let some = |n: Option<u64>| n.map_or_else(|| String::from("\u{2013}"), number);
+    let row = |of: &OfAttacker| {
+        let counts = [of.counters.literal, of.counters.per_chunk, of.counters.per_item, of.counters.pairs].map(number);
+        let mut cells = vec![of.attacker.name().to_owned(), of.known.map_or_else(|| String::from("any"), number)];
+        cells.extend(counts);
+        cells.extend([some(of.vulnerable_records), some(of.whole_records)]);
+        cells
+    };
+    (!found.attackers.is_empty()).then(|| {
+        Part::Table(Table {
+            caption: format!(
+                "Cover problems by attacker{place}: breaches as Algorithm 1 is printed, the most of a chunk and of a term in each \
+                 group, pairs of terms; records that hold a pair, and those disclosed whole"
+            ),
+            columns: vec![
+                ("Attacker", Kind::Words),
+                ("Sets known", Kind::Number),
+                ("As printed", Kind::Number),
+                ("By chunk", Kind::Number),
+                ("By term", Kind::Number),
+                ("Pairs", Kind::Number),
+                ("Vulnerable records", Kind::Number),
+                ("Whole records", Kind::Number),
+            ],
+            rows: found.attackers.iter().map(row).collect(),
+        })
+    })
+}
+
+/// What an adversary learns who knows more than is promised.
+fn known_more(found: &Stronger, m: u32) -> Part {
+    let row = |name: String, of: &Learned| {
+        vec![
+            name,
+            format!("{:.1}", of.candidates),
+            format!("{:.1}", of.fewest),
+            number(of.below_k),
+            of.cluster.map_or_else(|| String::from("\u{2013}"), percent),
+            percent(of.further),
+        ]
+    };
+    Part::Table(Table {
+        caption: format!(
+            "Adversaries who know more than is promised: {} of each of {}, all holders of {}, {} absent besides. A further term \
+             of a person is held by {} of all people",
+            count(found.terms, "term", "terms"),
+            count(found.people, "person", "people"),
+            count(found.all_holders, "term", "terms"),
+            number(found.absent),
+            percent(found.prior)
+        ),
+        columns: vec![
+            ("Known", Kind::Words),
+            ("Candidates", Kind::Number),
+            ("Fewest", Kind::Number),
+            ("People below k", Kind::Number),
+            ("Right group", Kind::Number),
+            ("A further term", Kind::Number),
+        ],
+        rows: vec![row(String::from("all of it"), &found.learned), row(format!("{m} of the terms"), &found.promised)],
+    })
 }
 
 /// What a reader may not rely on.

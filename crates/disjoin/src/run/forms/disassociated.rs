@@ -7,7 +7,9 @@ use serde_json::json;
 use super::super::open::{Input, Opened, Original, Stored};
 use super::super::{AttackOptions, MeasureOptions, people};
 use super::{Planned, value};
+use crate::attack::attackers::of_attackers;
 use crate::attack::reassociate::{Matching, Reassociate};
+use crate::attack::stronger::stronger;
 use crate::attack::summary::{Choice, Summary, find, likeliest};
 use crate::attack::{self, Attack, Findings, Knowledge, View};
 use crate::data::{Dataset, TermId};
@@ -149,10 +151,23 @@ pub(super) fn attack(
         }
         false => None,
     };
+    let seed = asked.seed.unwrap_or(0);
+    let adversary = asked.adversary(release.header.m, &release.dictionary)?;
+    let stronger = match (adversary, &truth) {
+        (Some(adversary), Some(truth)) => {
+            observer.stage("attacking: an adversary who knows more");
+            Some(stronger(&stored.model(&release, Multiplicity::Told, observer)?, truth, &adversary, seed))
+        }
+        _ => None,
+    };
     if truth.is_some() {
         observer.stage("comparing with the original");
     }
-    let summary = Summary::new(&found, identity, truth.as_ref(), &release);
+    let mut summary = Summary::new(&found, identity, truth.as_ref(), &release);
+    if chosen.contains(&Choice::Cover) {
+        summary.attackers = of_attackers(&view, truth.as_ref(), &asked.attackers(), seed);
+    }
+    summary.stronger = stronger;
     let people = truth.as_ref().map(|truth| concerned(&found, truth, release.header.k));
     Ok(Attacked::Disassociated { summary, people: people.unwrap_or_default() })
 }

@@ -204,7 +204,7 @@ pub(super) fn attack(
     observer: &dyn Observer,
 ) -> Result<Attacked> {
     let together = deal(tables, asked.dependency_options()?.seed)?;
-    let dependencies = Some(dependencies_of(&together, false, asked, observer)?);
+    let dependencies = Some(dependencies_of(&together, Some(tables), asked, observer)?);
     let guesses = match asked.dependencies {
         true => None,
         false => {

@@ -93,6 +93,49 @@ fn terrovitis2012_figures_2_and_4() {
     assert_eq!(clusters(&bench), [(5, vec![words("a"), words("b")], words("c"))]);
 }
 
+/// Figures 2b and 3, whose two clusters HORPART does not make: they are given. ikea and ruby are rare in each, and common together.
+#[test]
+fn terrovitis2012_figures_2b_and_3() {
+    let bench = Bench::new();
+    bench.file("x.dat", FIGURE_2.join("\n"));
+    bench.file("clusters.txt", "P1\nP1\nP1\nP1\nP1\nP2\nP2\nP2\nP2\nP2\n");
+    let flags =
+        ["--separator", ",", "-k", "3", "--grouping", "paper", "--promise", "published", "--clusters", "clusters.txt"];
+    bench.good(&[&["protect", "x.dat", "--no-refine", "-o", "out"], &flags[..]].concat());
+    let first = (5, vec![words("audi a4, sony tv"), words("flu, itunes, madonna")], words("ikea, ruby, viagra"));
+    let second = (5, vec![words("digital camera, iphone sdk, madonna")], words("ikea, panic disorder, playboy, ruby"));
+    assert_eq!(clusters(&bench), [first, second]);
+    bench.good(&[&["protect", "x.dat", "-o", "joint"], &flags[..]].concat());
+    bench.good(&["verify", "joint", "--original", "x.dat", "--separator", ","]);
+    let data = fs::read_to_string(bench.at("joint/release/data.jsonl")).unwrap();
+    let root: Value = serde_json::from_str(data.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((data.lines().count(), &root["size"]), (2, &10.into()));
+    let shared = r#"[{"terms":["ikea","ruby"],"subrecords":[{"terms":["ikea"],"count":1},{"terms":["ikea","ruby"],"count":3},{"terms":["ruby"],"count":1}]}]"#;
+    assert_eq!(root["shared_chunks"].to_string(), shared);
+    let left: Vec<String> =
+        root["members"].as_array().unwrap().iter().map(|leaf| leaf["term_chunk"].to_string()).collect();
+    assert!(
+        left.contains(&r#"["viagra"]"#.into()) && left.contains(&r#"["panic disorder","playboy"]"#.into()),
+        "{left:?}"
+    );
+    bench.file("short.txt", "P1\nP1\n");
+    let said = bench.bad(&[
+        "protect",
+        "x.dat",
+        "--separator",
+        ",",
+        "-k",
+        "3",
+        "--grouping",
+        "paper",
+        "--clusters",
+        "short.txt",
+        "-o",
+        "no",
+    ]);
+    assert!(said.contains("--clusters: are given for 2 records, and there are 10"), "{said}");
+}
+
 #[test]
 fn barakat2016_figures_1_and_3() {
     let bench = packaged(BREACHED);

@@ -60,7 +60,7 @@ pub use hierarchy::{
     HierarchyStyle, hierarchy, hierarchy_terms, parse_hierarchy, parse_hierarchy_terms, rooted_hierarchy,
     write_hierarchy,
 };
-pub use interest::interest;
+pub use interest::{clusters, interest};
 pub use items::items;
 pub use reading::{Joined, Reading};
 pub use records::sets_of_rows;

@@ -104,6 +104,7 @@ const DISASSOCIATION: &[&str] = &[
     "protect.diversity_rule",
     "protect.utility",
     "protect.weights",
+    "protect.clusters",
     "protect.paper_literal",
     "output.format",
     "attack.run",

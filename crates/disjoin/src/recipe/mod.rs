@@ -110,6 +110,9 @@ pub struct Protect {
     pub utility: Option<PathBuf>,
     /// A file that says how much terms count when people are grouped.
     pub weights: Option<PathBuf>,
+    /// A file of clusters that are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<PathBuf>,
     /// If terms are recoded instead: how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recoding: Option<recoding::Recoding>,

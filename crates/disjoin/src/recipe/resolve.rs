@@ -65,7 +65,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
     let idle = idle_keys(written, method)?;
     let input = input(&written.input, folder)?;
     let mut protect = protect(&written.protect);
-    for file in [&mut protect.utility, &mut protect.weights] {
+    for file in [&mut protect.utility, &mut protect.weights, &mut protect.clusters] {
         *file = file.take().map(|file| folder.join(file));
     }
     protect.params().check()?;
@@ -309,6 +309,7 @@ pub fn protect(written: &written::Protect) -> Protect {
         diversity_rule: written.diversity_rule.unwrap_or_default(),
         utility: written.utility.as_ref().map(PathBuf::from),
         weights: written.weights.as_ref().map(PathBuf::from),
+        clusters: written.clusters.as_ref().map(PathBuf::from),
         recoding: recoding::recoding(written, k, m),
         // It cannot be said without an epsilon: see `resolve`.
         noise: None,

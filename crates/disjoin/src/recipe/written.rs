@@ -123,6 +123,8 @@ pub struct Protect {
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
+    /// A file of clusters, the name of one in each line, in the order of the records: people are grouped by it. Needs grouping = "paper".
+    pub clusters: Option<String>,
     /// apriori, lra and vpa: a file with the hierarchy of generalisation.
     pub hierarchy: Option<String>,
     /// apriori, lra and vpa: make a hierarchy instead, with so many children a node, over the sorted terms.

@@ -16,6 +16,7 @@ mod canonical;
 mod chain;
 mod common;
 mod exchange;
+mod given;
 mod guarded;
 mod horizontal;
 mod leaf;
@@ -329,7 +330,27 @@ pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observe
     disassociate_tuned(data, params, Tuning::USUAL, observer)
 }
 
+/// The same in clusters that somebody gives: for each record the number of its cluster.
+pub fn disassociate_given(
+    data: &Dataset,
+    params: &Params,
+    cluster_of: &[u32],
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    disassociate_in(data, params, Tuning::USUAL, Some(cluster_of), observer)
+}
+
 fn disassociate_tuned(data: &Dataset, params: &Params, tuning: Tuning, observer: &dyn Observer) -> Result<Outcome> {
+    disassociate_in(data, params, tuning, None, observer)
+}
+
+fn disassociate_in(
+    data: &Dataset,
+    params: &Params,
+    tuning: Tuning,
+    cluster_of: Option<&[u32]>,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
     params.check()?;
     params.check_feasible(data)?;
     let Canonical { data, params, places } = Canonical::new(data, params);
@@ -354,10 +375,11 @@ fn disassociate_tuned(data: &Dataset, params: &Params, tuning: Tuning, observer:
         round: 0,
         tuning,
     };
-    let Grouped { trees, clusters } = match params.grouping {
-        Grouping::Paper => by_frequency(&mut work)?,
-        Grouping::Layered => by_layers(&mut work)?,
-        Grouping::Guarded => {
+    let Grouped { trees, clusters } = match (cluster_of, params.grouping) {
+        (Some(cluster_of), _) => given::group(cluster_of, &places, &mut work)?,
+        (None, Grouping::Paper) => by_frequency(&mut work)?,
+        (None, Grouping::Layered) => by_layers(&mut work)?,
+        (None, Grouping::Guarded) => {
             work.tell(Step::Horizontal);
             guarded::group(&mut work)
         }

@@ -16,7 +16,9 @@ use crate::data::{Dataset, TermId};
 use crate::error::{Error, Place, Result};
 use crate::measure::{self, measure as compare};
 use crate::observer::Observer;
-use crate::protect::disassociation::{self, Outcome, Params, disassociate_apart, disassociate_with};
+use crate::protect::disassociation::{
+    self, Outcome, Params, disassociate_apart, disassociate_given, disassociate_with,
+};
 use crate::publish::{Custody, Encoding, Kept, Package, Part, carry, encoding_of, everywhere, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::Recipe;
@@ -44,9 +46,14 @@ pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer
     let (data, mut intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
     let data = people::join_beyond(data, &mut intake, recipe.protect.k);
     let params = recipe.protect.params_for(&data)?;
-    let outcome = match people::apart(intake.people.as_ref()) {
-        Some(people) => disassociate_apart(&data, &params, &people.of_record, observer)?,
-        None => disassociate_with(&data, &params, observer)?,
+    let outcome = match (people::apart(intake.people.as_ref()), &recipe.protect.clusters) {
+        (Some(_), Some(_)) => {
+            let hint = "give one record a person, or no clusters";
+            return Err(Error::recipe("protect.clusters", "are for people with one record each", hint));
+        }
+        (Some(people), None) => disassociate_apart(&data, &params, &people.of_record, observer)?,
+        (None, Some(file)) => disassociate_given(&data, &params, &read::clusters(file)?, observer)?,
+        (None, None) => disassociate_with(&data, &params, observer)?,
     };
     people::look_for_repeated_records(&data, &mut intake);
     let parameters = parameters(&params, &data);

@@ -153,9 +153,11 @@ fn barakat2016_figures_1_and_3() {
     assert_eq!(statements, [said(r#""cancer","side effects""#), said(r#""cancer","surgery""#)]);
 
     // Figure 3: who has c and e has a and b as well.
-    let bench = packaged("a,b,c,e\na,b,c\na,b,e\na\n");
+    let bench = Bench::new();
+    bench.file("x.dat", "a,b,c,e\na,b,c\na,b,e\na\n");
+    bench.good(&["protect", "x.dat", "--separator", ",", "-k", "2", "--promise", "published", "-o", "out"]);
     let path = bench.at("out/release/data.jsonl");
-    let header = fs::read_to_string(&path).unwrap().lines().next().unwrap().replace("\"k\":3", "\"k\":2");
+    let header = fs::read_to_string(&path).unwrap().lines().next().unwrap().to_owned();
     let cluster = r#"{"size":4,"record_chunks":[{"terms":["a","b","c"],"subrecords":[{"terms":["a"],"count":1},{"terms":["a","b"],"count":1},{"terms":["a","b","c"],"count":2}]},{"terms":["e"],"subrecords":[{"terms":["e"],"count":2}]}],"term_chunk":[]}"#;
     fs::write(&path, format!("{header}\n{cluster}\n")).unwrap();
     let found = json(&bench, &["attack", "out/release", "--attack", "cover"]);

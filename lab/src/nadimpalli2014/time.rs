@@ -93,7 +93,7 @@ fn splitting(made: &dyn Fn(usize) -> Result<Rows>, data: &str, said: &'static st
     let (mut seconds, mut groups) = (Vec::new(), Vec::new());
     for size in SIZES {
         let rows = made(size as usize)?;
-        let params = Params { method: Method::LeastLoss, criteria: criteria(5.0), most_removed: 0.5, seed: 1 };
+        let params = Params { method: Method::LeastLoss, criteria: criteria(5.0), most_removed: 1.0, seed: 1 };
         let mut times = Vec::new();
         let mut found = 0;
         for _ in 0..TIMES {

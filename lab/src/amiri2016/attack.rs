@@ -184,14 +184,15 @@ knowledge tell more than that? This is what the paper's first requirement is to 
 with fewer than 30 classes are not judged. *Right* is how often the likeliest value is the true one.
 
 Why no release with true counts can leave the prior unbeaten: let the prior be right, so that the value X of a person has the \
-distribution that is believed, independently of others, and let N be the counts of the class. The exact posterior is P(X | N), and the expected \
-gain is E[log2 P(X | N) / P(X)] = I(X; N), the mutual information: never below 0, and 0 only if X and N are independent. They are not: N counts \
-X as well, so that P(X = v | N_v = 0) = 0 while P(X = v) > 0 for every value v that is believed possible but not certain, and N_v = 0 has a \
-positive probability if all others may lack v. A prior that is wrong only adds to what counts can correct. In a class of g people of whom the \
-same is believed, I(X; N) = H(p) - E[H(N / g)], which is about (m - 1) / (2 g ln 2) bits for m values and g well above m (the bias of the \
-entropy of shares, Miller 1955): *floor* is that, over all classes. So neither t nor beta can help, only m and the size of classes: for 0.01 \
-bits, classes of 72 (m - 1) people or more, 938 for the 14 occupations of Adult, and 72 for two values. The last rows show that: the values \
-of Adult are drawn anew from what is believed, which makes the prior right, all 14 or folded into two.";
+distribution that is believed, independently of others, let classes be made without a look at values, and let N be the counts of the class. The \
+exact posterior is P(X | N), and the expected gain is E[log2 P(X | N) / P(X)] = I(X; N), the mutual information: never below 0, and 0 only if X \
+and N are independent. They are not: N counts X as well, so that P(X = v | N_v = 0) = 0 while P(X = v) > 0 for every value v that is believed \
+possible but not certain, and N_v = 0 has a positive probability if all others may lack v. A prior that is wrong only adds to what counts can \
+correct. In a class of g people of whom the same is believed, I(X; N) = H(p) - E[H(N / g)], which is about (m - 1) / (2 g ln 2) bits for m \
+values and g well above m (the bias of the entropy of shares, Miller 1955): *floor* is that, over all classes. Classes that must be beta-like are \
+chosen by values so that counts are nearly what everybody expects, and tell less than that, but not nothing: the last rows. So t does not help, \
+beta a little, m and the size of classes most: for 0.01 bits, classes of 72 (m - 1) people are enough, 938 for the 14 occupations of Adult, and \
+72 for two values. In the last rows the values of Adult are drawn anew from what is believed, which makes the prior right, all 14 or folded into two.";
 
 fn claims(rows: &[Row]) -> Vec<Claim> {
     let first = rows.first().map_or("", |row| row.data);

@@ -82,7 +82,7 @@ fn write(args: &Args, data: Dataset, input: &serde_json::Value, empty: u64, talk
         return Err(Error::recipe("to_format", problem, "name one of basket, spmf, long, csv, jsonl, parquet"));
     };
     let (data, quoted) = if args.keep_formulas { (data, 0) } else { run::spreadsheet_safe(data, format) };
-    write_to(Some(&args.to), args.force, |out| read::write(&data, format, &args.to, out))?;
+    write_to(Some(&args.to), args.force, talk, |out| read::write(&data, format, &args.to, out))?;
     let records = data.records.len() as u64;
     talk.note(&format!("wrote {} as {format}", count(records, "record", "records")));
     if quoted > 0 {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::choices::choice;
-use crate::sink::write_to;
+use crate::sink::{To, write_to};
 use crate::talk::{Talk, count};
 
 /// Make synthetic data to try things out
@@ -74,12 +74,8 @@ pub(crate) struct QuestArgs {
     /// The format to write
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>(), default_value_t = Format::Basket)]
     format: Format,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
 }
 
 const QUEST_EXAMPLES: &str = "\
@@ -113,12 +109,8 @@ pub(crate) struct HospitalArgs {
     /// Also write the hierarchy of diagnoses to this file, as ARX reads it
     #[arg(long, value_name = "FILE")]
     hierarchy: Option<PathBuf>,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
 }
 
 const HOSPITAL_EXAMPLES: &str = "\
@@ -149,12 +141,8 @@ pub(crate) struct PeopleArgs {
     /// Also write the hierarchy of regions to this file, as ARX reads it
     #[arg(long, value_name = "FILE")]
     hierarchy: Option<PathBuf>,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
 }
 
 const PEOPLE_EXAMPLES: &str = "\
@@ -165,9 +153,9 @@ Examples:
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (out, format) = match args {
-        Args::Quest(args) => (&args.out, args.format.to_string()),
-        Args::Hospital(args) => (&args.out, args.format.map_or(String::from("csv"), |format| format.to_string())),
-        Args::People(args) => (&args.out, String::from("csv")),
+        Args::Quest(args) => (&args.to.out, args.format.to_string()),
+        Args::Hospital(args) => (&args.to.out, args.format.map_or(String::from("csv"), |format| format.to_string())),
+        Args::People(args) => (&args.to.out, String::from("csv")),
     };
     if talk.is_json() && out.as_deref().is_none_or(|out| out == Path::new("-")) {
         let problem = "the data and the result would both go to stdout";
@@ -175,9 +163,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     talk.step("generating");
     let records = match args {
-        Args::Quest(args) => args.write()?,
-        Args::Hospital(args) => args.write()?,
-        Args::People(args) => args.write()?,
+        Args::Quest(args) => args.write(talk)?,
+        Args::Hospital(args) => args.write(talk)?,
+        Args::People(args) => args.write(talk)?,
     };
     let Some(out) = out else {
         talk.end_steps();
@@ -211,11 +199,11 @@ impl QuestArgs {
         }
     }
 
-    fn write(&self) -> Result<u64> {
+    fn write(&self, talk: &Talk) -> Result<u64> {
         let params = self.params();
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
+        let path = self.to.path();
         if self.format == Format::Basket {
-            write_to(self.out.as_deref(), self.force, |out| {
+            self.to.write(talk, |out| {
                 let mut text = Vec::new();
                 quest_blocks(&params, |block| {
                     text.clear();
@@ -224,8 +212,8 @@ impl QuestArgs {
                 })
             })?;
         } else {
-            let data = quest(&params)?;
-            write_to(self.out.as_deref(), self.force, |out| read::write(&data, self.format, path, out))?;
+            let data = talk.in_memory(|| quest(&params))?;
+            self.to.write(talk, |out| read::write(&data, self.format, path, out))?;
         }
         Ok(params.records)
     }
@@ -246,15 +234,16 @@ fn push_baskets(block: &Transactions, text: &mut Vec<u8>) {
 }
 
 impl HospitalArgs {
-    fn write(&self) -> Result<u64> {
-        let register = hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed })?;
+    fn write(&self, talk: &Talk) -> Result<u64> {
+        let register =
+            talk.in_memory(|| hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed }))?;
         if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.force, |out| {
+            write_to(Some(path), self.to.force, talk, |out| {
                 hospital::write_hierarchy(out).map_err(|e| Error::io(path, "write", e))
             })?;
         }
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), self.force, |out| match self.format {
+        let path = self.to.path();
+        self.to.write(talk, |out| match self.format {
             Some(format) => read::write(&register.dataset(), format, path, out),
             None => register.write_csv(out).map_err(|e| Error::io(path, "write", e)),
         })?;
@@ -263,15 +252,15 @@ impl HospitalArgs {
 }
 
 impl PeopleArgs {
-    fn write(&self) -> Result<u64> {
+    fn write(&self, talk: &Talk) -> Result<u64> {
         let params = People { rows: self.rows, quasi: self.quasi, strength: self.strength, seed: self.seed };
         if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.force, |out| {
+            write_to(Some(path), self.to.force, talk, |out| {
                 write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e))
             })?;
         }
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), self.force, |out| {
+        let path = self.to.path();
+        self.to.write(talk, |out| {
             people_csv(&params, |text| out.write_all(text).map_err(|e| Error::io(path, "write", e)))
         })?;
         Ok(params.rows)

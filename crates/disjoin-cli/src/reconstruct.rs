@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     };
     let mut write = |drawn: &Reconstruction, path: &Path| {
         (records, _) = (drawn.records, empty.push(drawn.empty));
-        write_to(Some(path), args.force, |out| read::write(&drawn.data, args.format(), path, out))
+        write_to(Some(path), args.force, talk, |out| read::write(&drawn.data, args.format(), path, out))
     };
     match target {
         Target::Stdout => {

@@ -158,6 +158,11 @@ impl Join {
 }
 
 impl Options {
+    /// What stands between fields: as somebody said, or as it is found out.
+    fn separator_or(&self, found: impl FnOnce() -> Result<u8>) -> Result<u8> {
+        self.separator.map_or_else(found, Ok)
+    }
+
     /// Whether columns are put together or joined, so that a file is read row by row.
     pub(crate) fn needs_rows(&self) -> bool {
         !self.set_columns.is_empty() || self.indicators || self.join.is_some()
@@ -395,6 +400,9 @@ pub fn write(dataset: &Dataset, format: Format, path: &Path, out: &mut dyn Write
     .and_then(|()| out.flush())
     .map_err(|source| Error::io(path, "write", source))
 }
+
+/// Records, what was left out of them, and what separates them.
+type Separated = (Dataset, Counts, u8);
 
 /// What a file holds.
 struct Parsed {

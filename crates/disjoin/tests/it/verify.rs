@@ -13,14 +13,13 @@ use crate::worlds::guarantee::is_truthful;
 use crate::worlds::letters::{chunk, ids, joint, leaf};
 use crate::worlds::random::{Leaves, Place, planned, published, ways_to_root};
 use crate::worlds::{guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
-use disjoin::Memory;
-use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary, TermId};
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::{InMemory, RootStream};
 use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple, jsonl};
 use disjoin::verify::{Rule, Truth, Verdict, verify};
+use disjoin::{Memory, Observer, Unobserved};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -506,7 +505,7 @@ fn memory_does_not_grow_with_the_file() {
         fn header(&self) -> Header {
             Header { k: 2, m: 2, records: 40_000, occurrences: None }
         }
-        fn next_root(&mut self, dictionary: &mut Dictionary) -> disjoin::Result<Option<Node>> {
+        fn next_root(&mut self, dictionary: &mut Dictionary, _: &dyn Observer) -> disjoin::Result<Option<Node>> {
             assert!(dictionary.is_empty());
             dictionary.intern(&format!("t{}", self.left));
             self.left = match self.left.checked_sub(1) {

@@ -1,6 +1,6 @@
 //! The sections of a report: what each audience reads, but for utility, which has a file of its own.
 //!
-//! Whatever looks at `story.before`, `story.utility`, `story.limits`, `story.seconds`, at scores, at people or at rules that
+//! Whatever looks at `story.before`, `story.utility`, `story.run`, at scores, at people or at rules that
 //! need the original is for the inside only.
 
 use super::verdict::needs_original;
@@ -174,7 +174,7 @@ fn name(choice: Choice) -> &'static str {
 pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Section {
     let k = story.claim.parameters.k;
     let names =
-        Choice::ALL.iter().filter(|choice| story.recipe.attack.run.contains(choice)).map(|&choice| name(choice));
+        Choice::ALL.iter().filter(|choice| story.run.recipe.attack.run.contains(choice)).map(|&choice| name(choice));
     let mut parts = vec![
         text(
             "Before anyone else could, the release was attacked as an adversary would do it: with the release in hand, \
@@ -182,7 +182,7 @@ pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Secti
         ),
         Part::Points(names.map(|name| (name.to_owned(), tries(name, k))).collect()),
     ];
-    if story.claim.parameters.sensitive.is_some() && story.recipe.attack.run.contains(&Choice::Worlds) {
+    if story.claim.parameters.sensitive.is_some() && story.run.recipe.attack.run.contains(&Choice::Worlds) {
         parts.push(text("Sensitive terms may be frequent; worlds takes them for rare, and may state too much."));
     }
     let rounds = match audience {
@@ -524,7 +524,7 @@ pub(in crate::report) fn verification(story: &Story<'_>, audience: Audience) -> 
 /// What the release was made and attacked with.
 pub(in crate::report) fn parameters(story: &Story<'_>, audience: Audience) -> Section {
     let is_inside = audience == Audience::Inside;
-    let told = crate::report::json::told_recipe(story.recipe);
+    let told = crate::report::json::told_recipe(&story.run.recipe);
     let mut rows = Vec::new();
     // Outside, what was read, compared and written to is nobody's business, and limits were held against the original.
     let sections: &[&str] = match is_inside {
@@ -567,9 +567,9 @@ fn plain_value(value: &serde_json::Value) -> String {
 
 /// How long it took.
 pub(in crate::report) fn stages(story: &Story<'_>) -> Section {
-    let total: f64 = story.seconds.iter().map(|(_, seconds)| seconds).sum();
+    let total: f64 = story.run.seconds.iter().map(|(_, seconds)| seconds).sum();
     let row = |(stage, seconds): &(String, f64)| vec![stage.clone(), format!("{seconds:.2}")];
-    let mut rows: Vec<Vec<String>> = story.seconds.iter().map(row).collect();
+    let mut rows: Vec<Vec<String>> = story.run.seconds.iter().map(row).collect();
     rows.push(vec![String::from("together"), format!("{total:.2}")]);
     let table = Table {
         caption: String::from("Stages of the run"),
@@ -578,8 +578,8 @@ pub(in crate::report) fn stages(story: &Story<'_>) -> Section {
     };
     let read = format!(
         "{} with {} were read.",
-        count(story.records, "record", "records"),
-        count(story.terms, "different term", "different terms")
+        count(story.run.records, "record", "records"),
+        count(story.run.terms, "different term", "different terms")
     );
     Section { id: "stages", heading: "The run", parts: vec![text(read), Part::Table(table)] }
 }

@@ -118,7 +118,7 @@ pub(super) fn verify(stored: &Stored, original: Option<&Original>, observer: &dy
     let mut verdict = verify::verify_with(&stored.claim, stored.roots(observer.memory())?, truth, observer)?;
     let people = original.and_then(Original::people);
     if let (Some(people), Some(leaf_of)) = (people::apart(people), &leaf_of) {
-        verify::verify_people(&mut verdict, stored.roots(observer.memory())?, leaf_of, &people.of_record)?;
+        verify::verify_people(&mut verdict, stored.roots(observer.memory())?, leaf_of, &people.of_record, observer)?;
     }
     Ok(Proof::Disassociated(verdict))
 }

@@ -35,6 +35,7 @@ pub mod values;
 mod wide;
 pub mod wordnet;
 pub mod words;
+#[cfg(feature = "workbooks")]
 mod workbook;
 
 use std::borrow::Cow;
@@ -579,6 +580,17 @@ mod parquet {
     }
 }
 
+/// Stands in for the reader of workbooks where it is not compiled in.
+#[cfg(not(feature = "workbooks"))]
+mod workbook {
+    use super::{Error, Format, Observer, Result, Rows};
+
+    pub(super) fn rows(_: &str, _: &[u8], _: Format, _: Option<&str>, _: &dyn Observer) -> Result<Rows<'static>> {
+        let hint = "build with the feature workbooks, or save the sheet as csv";
+        Err(Error::recipe("format", "this build of disjoin reads no workbooks", hint))
+    }
+}
+
 /// Stands in for the readers of columns in batches where they are not compiled in.
 #[cfg(not(feature = "parquet"))]
 mod columnar {
@@ -726,7 +738,9 @@ mod tests {
         check_fault("x.dat", "1 2\n3 \0\n", Some(2));
         check_fault("x.dat", "PK\u{3}\u{4}", None);
         for format in NAMES.map(|(_, format)| format) {
-            if matches!(format, Format::Parquet | Format::Arrow) && cfg!(not(feature = "parquet")) {
+            let (is_columnar, is_workbook) =
+                (matches!(format, Format::Parquet | Format::Arrow), matches!(format, Format::Xlsx | Format::Ods));
+            if cfg!(not(feature = "parquet")) && is_columnar || cfg!(not(feature = "workbooks")) && is_workbook {
                 continue;
             }
             let error = read_bytes("x", b"a\n\xff\xfe\n", &read_as(format)).unwrap_err();

@@ -1,7 +1,6 @@
 //! Every method there is: its name, what it takes, what form its release has, and which keys it knows. The only such list: the
 //! command line's `--method`, recipes, refusals, the book's reference and PAPERS.md are made or checked by it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::noise;
@@ -11,7 +10,8 @@ use crate::protect::tabular;
 use crate::release::Form;
 
 /// A method of protection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// k^m-anonymity without losing a term.

@@ -16,7 +16,6 @@ pub mod written;
 
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::attack::summary::Choice;
@@ -173,7 +172,8 @@ pub struct Output {
 }
 
 /// How the data of a release are stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
     /// data.jsonl

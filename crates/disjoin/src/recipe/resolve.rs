@@ -18,6 +18,7 @@ use crate::error::{Error, Place, Result};
 use crate::location::{has_password, scheme};
 use crate::measure as measuring;
 use crate::memory::{Memory, read_file};
+use crate::protect::disassociation::for_the_lab::ForTheLab;
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
 use crate::release::Promise;
@@ -322,7 +323,7 @@ impl Protect {
             grouping: self.grouping,
             max_cluster: self.max_cluster,
             refine: self.refine,
-            paper_literal: self.promise == Promise::None,
+            lab: ForTheLab { paper_literal: self.promise == Promise::None, reject: None },
             algorithm_aware: matches!(self.promise, Promise::AlgorithmAware | Promise::ProgramAware),
             diversity: self.l_diversity.map(|l| Diversity { l, rule: self.diversity_rule }),
             ..Params::new(self.k, self.m)

@@ -23,6 +23,7 @@ use disjoin::attack::{
 };
 use disjoin::data::{Dataset, TermId, Transactions};
 use disjoin::generate::quest::{self, quest};
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
 use disjoin::release::{CutRule, Disassociated, Node, Simple};
 use rand::{RngExt, SeedableRng};
@@ -212,7 +213,12 @@ fn the_cover_problem_is_found_by_its_definition_and_never_wrong() {
         for (k, m, refine, paper_literal) in
             [(3, 2, true, false), (3, 2, false, true), (5, 2, true, false), (2, 3, true, false)]
         {
-            let params = Params { max_cluster: 12 + seed as u32, refine, paper_literal, ..Params::paper(k, m) };
+            let params = Params {
+                max_cluster: 12 + seed as u32,
+                refine,
+                lab: ForTheLab { paper_literal, reject: None },
+                ..Params::paper(k, m)
+            };
             let Outcome { release, leaf_of, .. } = disassociate(&data, &params).unwrap();
             let findings = Cover.run(&everything(&release));
             let as_set: BTreeSet<_> = findings

@@ -142,7 +142,8 @@ pub struct Classes {
 }
 
 /// Rules from quasi-identifiers to a sensitive value that a table must not have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Associations {
     /// From which share of the rows with some quasi-identifiers on a value is told too surely.

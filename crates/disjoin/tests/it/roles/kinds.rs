@@ -13,7 +13,7 @@ type Case = (&'static str, fn(u64) -> String, Kind, Option<Suggested>, &'static 
 
 /// An age, or once in a while what stands for ages beyond it.
 fn aged(row: u64, beyond: &str) -> String {
-    if row % 20 == 0 { beyond.into() } else { (1 + mixed(row) % 80).to_string() }
+    if row.is_multiple_of(20) { beyond.into() } else { (1 + mixed(row) % 80).to_string() }
 }
 
 fn of(words: &[&str], row: u64) -> String {

@@ -1,12 +1,13 @@
 //! `disjoin generate`: data that belongs to nobody.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use disjoin::data::Transactions;
 use disjoin::generate::people::{People, write_region_hierarchy};
 use disjoin::generate::{hospital, people_csv, quest, quest_blocks};
+use disjoin::publish::check_file;
 use disjoin::read::{self, Format};
 use disjoin::{Error, Result};
 use serde_json::json;
@@ -84,6 +85,31 @@ Examples:
   disjoin generate quest --records 1000000 --items 5000 --seed 7 -o baskets.dat.gz
   disjoin generate quest --records 100 | head";
 
+/// What a generator of people writes.
+#[derive(clap::Args)]
+struct Files {
+    /// Also write the hierarchy of diagnoses or regions to this file, as ARX reads it
+    #[arg(long, value_name = "FILE")]
+    hierarchy: Option<PathBuf>,
+    #[command(flatten)]
+    to: To,
+}
+
+impl Files {
+    /// Writes the data, then the hierarchy, which is done at once: who ends it early has neither.
+    fn write(
+        &self,
+        talk: &Talk,
+        fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+        hierarchy: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let Some(path) = &self.hierarchy else { return self.to.write(talk, fill) };
+        check_file(path, self.to.force)?;
+        self.to.write(talk, fill)?;
+        write_to(Some(path), self.to.force, talk, |out| hierarchy(out).map_err(|e| Error::io(path, "write", e)))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Preset {
     Program,
@@ -106,11 +132,8 @@ pub(crate) struct HospitalArgs {
     /// Write only the sets of diagnoses, in this format, instead of the whole table as CSV
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
     format: Option<Format>,
-    /// Also write the hierarchy of diagnoses to this file, as ARX reads it
-    #[arg(long, value_name = "FILE")]
-    hierarchy: Option<PathBuf>,
     #[command(flatten)]
-    to: To,
+    files: Files,
 }
 
 const HOSPITAL_EXAMPLES: &str = "\
@@ -138,11 +161,8 @@ pub(crate) struct PeopleArgs {
     /// Where randomness starts
     #[arg(long, value_name = "N", default_value_t = disjoin::generate::SEED)]
     seed: u64,
-    /// Also write the hierarchy of regions to this file, as ARX reads it
-    #[arg(long, value_name = "FILE")]
-    hierarchy: Option<PathBuf>,
     #[command(flatten)]
-    to: To,
+    files: Files,
 }
 
 const PEOPLE_EXAMPLES: &str = "\
@@ -154,8 +174,10 @@ Examples:
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (out, format) = match args {
         Args::Quest(args) => (&args.to.out, args.format.to_string()),
-        Args::Hospital(args) => (&args.to.out, args.format.map_or(String::from("csv"), |format| format.to_string())),
-        Args::People(args) => (&args.to.out, String::from("csv")),
+        Args::Hospital(args) => {
+            (&args.files.to.out, args.format.map_or(String::from("csv"), |format| format.to_string()))
+        }
+        Args::People(args) => (&args.files.to.out, String::from("csv")),
     };
     if talk.is_json() && out.as_deref().is_none_or(|out| out == Path::new("-")) {
         let problem = "the data and the result would both go to stdout";
@@ -237,16 +259,12 @@ impl HospitalArgs {
     fn write(&self, talk: &Talk) -> Result<u64> {
         let register =
             talk.in_memory(|| hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed }))?;
-        if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.to.force, talk, |out| {
-                hospital::write_hierarchy(out).map_err(|e| Error::io(path, "write", e))
-            })?;
-        }
-        let path = self.to.path();
-        self.to.write(talk, |out| match self.format {
+        let path = self.files.to.path();
+        let fill = |out: &mut dyn Write| match self.format {
             Some(format) => read::write(&register.dataset(), format, path, out),
             None => register.write_csv(out).map_err(|e| Error::io(path, "write", e)),
-        })?;
+        };
+        self.files.write(talk, fill, hospital::write_hierarchy)?;
         Ok(register.len() as u64)
     }
 }
@@ -254,15 +272,11 @@ impl HospitalArgs {
 impl PeopleArgs {
     fn write(&self, talk: &Talk) -> Result<u64> {
         let params = People { rows: self.rows, quasi: self.quasi, strength: self.strength, seed: self.seed };
-        if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.to.force, talk, |out| {
-                write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e))
-            })?;
-        }
-        let path = self.to.path();
-        self.to.write(talk, |out| {
+        let path = self.files.to.path();
+        let fill = |out: &mut dyn Write| {
             people_csv(&params, |text| out.write_all(text).map_err(|e| Error::io(path, "write", e)))
-        })?;
+        };
+        self.files.write(talk, fill, write_region_hierarchy)?;
         Ok(params.rows)
     }
 }

@@ -43,7 +43,8 @@ pub(crate) fn write_to<T>(
 ) -> Result<T> {
     match path.filter(|path| *path != Path::new("-")) {
         None => {
-            let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+            let mut stdout = io::stdout().lock();
+            let mut out = BufWriter::with_capacity(BUFFER, Watched::new(&mut stdout, talk));
             let filled = fill(&mut out)?;
             out.flush().map_err(|e| Error::io(Path::new("-"), "write", e))?;
             Ok(filled)

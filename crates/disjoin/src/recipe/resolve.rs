@@ -125,7 +125,7 @@ fn method(written: &Written) -> Result<Method> {
         None if is_table => Method::OF_TABLES,
         None => Method::default(),
     };
-    match (method.entry().takes, is_table) {
+    match (method.entry().takes(), is_table) {
         (Shape::Sets, true) => {
             let problem = format!("{} is for sets of terms, and columns of a table are named", method.name());
             Err(Error::recipe("protect.method", problem, "leave it out, or choose a method for tables"))
@@ -146,8 +146,8 @@ fn idle_keys(written: &Written, method: Method) -> Result<Vec<String>> {
     let of_sets = ["protect.grouping", "protect.max_cluster", "protect.promise", "protect.refine"];
     let mut notes = Vec::new();
     for key in given(written) {
-        let is_idle = method.entry().takes == Shape::Table && of_sets.contains(&&*key) && !has_sets;
-        let is_table = method.entry().takes == Shape::Table;
+        let is_idle = method.entry().takes() == Shape::Table && of_sets.contains(&&*key) && !has_sets;
+        let is_table = method.entry().takes() == Shape::Table;
         if is_table && (is_idle || !method.knows(&key)) && says_default(written, &key) {
             notes.push(format!("{key} does nothing with the method {}; leave it out", method.name()));
             continue;

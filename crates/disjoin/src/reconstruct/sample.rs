@@ -315,6 +315,8 @@ impl<'m> Draw<'m> {
             self.taken.resize(records as usize, 0);
         }
         for bag in bags {
+            // One root may be the whole release.
+            self.model.observer.check();
             match (self.model.classes_of(&self.model.bags[bag as usize]), self.selection) {
                 (_, Some(selection)) if selection.places(bag).is_empty() => {}
                 ([class], None) => self.place_class(bag, class, class.bits.clone(), leaves.start),
@@ -329,6 +331,7 @@ impl<'m> Draw<'m> {
         for leaf in leaves.clone() {
             self.place_term_chunk(leaf, (leaf - leaves.start) as usize);
         }
+        self.model.observer.check();
         self.count_filled(records);
         if fill_empty && self.filled.contains(&0) {
             self.sort_by_record();
@@ -336,6 +339,7 @@ impl<'m> Draw<'m> {
         }
         self.drawn.empty += self.filled.iter().filter(|filled| **filled == 0).count() as u64;
         self.sort_by_record();
+        self.model.observer.check();
         self.emit();
     }
 

@@ -451,7 +451,7 @@ fn every_method_takes_people_or_refuses_by_name() {
         for visits in VISITS {
             let l =
                 table::Criteria { l: (entry.method != Method::AssociationHiding).then_some(2), ..Default::default() };
-            let resolved = match entry.takes {
+            let resolved = match entry.takes() {
                 Shape::Table => table_recipe(entry.method, 3, visits, l),
                 Shape::Sets => {
                     let mut written = Written::default();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disjoin::data::Dataset;
-use disjoin::read::{self, Format, Options};
+use disjoin::read::{self, Format};
 use disjoin::recipe::written;
 use disjoin::reconstruct::{Multiplicity, Sampling};
 use disjoin::release::{Disassociated, Form, Node, jsonl};
@@ -107,16 +107,34 @@ fn attack(release: &Path, original: &Originally<'_>, draw: &mut Draw<'_>) {
     told(fine(run::attack(release, None, original, &asked, &Databases, &Impatient::new())));
 }
 
+/// Conditions, some of which fit the tables of `build`.
+const PREDICATES: [&str; 9] = [
+    "q0 = F",
+    "q0 != 1",
+    "q1 in {F, 'x y', 1}",
+    "age 20-29",
+    "age >= 1e300",
+    "s0 = a",
+    "items has a",
+    "q0 = '",
+    "q0 2024-05",
+];
+
 fn query(release: &Path, draw: &mut Draw<'_>) {
     let multiplicity = multiplicity(draw);
     let questions = match draw.chance(100) {
         true => Questions::top(draw.number(0, 6) as usize, Some(draw.number(0, 2) as usize), None),
-        false => Questions::written(&[draw.some(&TERMS, 50).join(","), String::from("a,b")]),
+        false if draw.chance(128) => {
+            Ok(Questions::written(&[draw.some(&PREDICATES, 60).join(" and "), String::from("q0 = F")]))
+        }
+        false => Ok(Questions::written(&[draw.some(&TERMS, 50).join(","), String::from("a,b")])),
     };
     let Some(questions) = fine(questions) else { return };
-    let answer = fine(run::query(release, &questions, multiplicity, &Impatient::new()));
+    let asking = run::Asking { multiplicity, hierarchies: Vec::new() };
+    let answer = fine(run::query(release, &questions, &asking, &Impatient::new()));
     let Some(answer) = told(answer) else { return };
-    for known in answer.json["itemsets"].as_array().expect("itemsets are listed") {
+    let known = [&answer.json["itemsets"], &answer.json["predicates"]];
+    for known in known.into_iter().find_map(|known| known.as_array()).expect("answers are listed") {
         let (lower, upper) = (known["lower"].as_u64(), known["upper"].as_u64());
         let expected = known["expected"].as_f64().expect("an expectation is a number");
         let (lower, upper) = (lower.expect("a bound is a number") as f64, upper.expect("a bound is a number") as f64);
@@ -133,13 +151,19 @@ fn reconstruct(files: &Files, release: &Path, holds: bool, draw: &mut Draw<'_>) 
     let sampling = Sampling { seed: draw.number(0, 9).into(), fill_empty: draw.chance(200) };
     let published = jsonl::read(files.get("data.jsonl"), "x").ok();
     let take = |drawn: &run::Reconstruction| {
-        assert_eq!(drawn.data.records.len() as u64 + drawn.empty, drawn.records);
-        if let (true, Some(published)) = (holds, &published) {
-            counts_are_published(published, &drawn.data);
+        match &drawn.data {
+            run::Drawn::Sets(data) => {
+                assert_eq!(data.records.len() as u64 + drawn.empty, drawn.records);
+                if let (true, Some(published)) = (holds, &published) {
+                    counts_are_published(published, data);
+                }
+            }
+            run::Drawn::Table(table) => assert_eq!(table.n_rows() as u64, drawn.records),
         }
         Ok(())
     };
-    fine(run::reconstruct(release, 2, &sampling, multiplicity(draw), &Impatient::new(), take));
+    let drawing = run::Drawing { n: 2, sampling, multiplicity: multiplicity(draw), hierarchies: Vec::new() };
+    fine(run::reconstruct(release, &drawing, &Impatient::new(), take));
 }
 
 /// A term that no term chunk has occurs as often as all chunks say; one of term chunks alone at least once in each of its leaves.
@@ -182,12 +206,16 @@ fn with_original(release: &Path, folder: &Path, draw: &mut Draw<'_>) {
     let mut data = None;
     if draw.chance(200) {
         let take = |drawn: &run::Reconstruction| {
-            data = Some(drawn.data.clone());
+            if let run::Drawn::Sets(drawn) = &drawn.data {
+                data = Some(drawn.clone());
+            }
             Ok(())
         };
-        fine(run::reconstruct(release, 1, &Sampling::default(), multiplicity(draw), &Impatient::new(), take));
+        let sampling = Sampling::default();
+        let drawing = run::Drawing { n: 1, sampling, multiplicity: multiplicity(draw), hierarchies: Vec::new() };
+        fine(run::reconstruct(release, &drawing, &Impatient::new(), take));
         let converted =
-            run::convert(release, &folder.join("c"), None, false, &Options::default(), &Databases, &Impatient::new());
+            run::convert(release, &folder.join("c"), &run::Converting::default(), &Databases, &Impatient::new());
         if let (None, Some(Converted::Data { data: labelled, .. })) = (&data, fine(converted)) {
             data = Some(labelled);
         }
@@ -232,9 +260,11 @@ fn explain(release: &Path, draw: &mut Draw<'_>) {
 /// From one encoding to the other and back: the same content.
 fn convert(files: &Files, release: &Path, folder: &Path) {
     let (there, back) = (folder.join("there"), folder.join("back"));
-    let options = Options::default();
-    let to =
-        |from: &Path, to: &Path| fine(run::convert(from, to, None, false, &options, &Databases, &Impatient::new()));
+    let asked = run::Converting::default();
+    let to = |from: &Path, to: &Path| fine(run::convert(from, to, &asked, &Databases, &Impatient::new()));
+    // As plain tables, whatever it is.
+    let _ = to(release, &folder.join("plain.csv"));
+    let _ = to(release, &folder.join("plain.parquet"));
     let Some(Converted::Package { .. }) = to(release, &there) else { return };
     let Some(Converted::Package { file, .. }) = to(&there, &back) else { panic!("what was converted is read") };
     let bytes = fs::read(file).expect("it was written");

@@ -17,6 +17,7 @@ use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Attacker, Cover, Findings, Knowledge, Truth, View, baseline, knowledge};
 use disjoin::data::{Dataset, Transactions};
 use disjoin::generate::quest;
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
 use disjoin::release::CutRule;
 use disjoin::{Error, Result, read};
@@ -368,7 +369,7 @@ fn load(given: &Given, file: &str) -> Result<Dataset> {
 
 /// Disassociation as the paper has it: no shared chunks, no corrections.
 fn protect(data: &Dataset, max_cluster: u32) -> Result<Outcome> {
-    disassociate(data, &Params { max_cluster, refine: false, paper_literal: true, ..Params::paper(K, M) })
+    disassociate(data, &Params { max_cluster, refine: false, lab: ForTheLab::paper_literal(), ..Params::paper(K, M) })
 }
 
 #[cfg(test)]

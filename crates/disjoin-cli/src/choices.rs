@@ -21,17 +21,3 @@ fn names<T: DeserializeOwned>() -> Vec<PossibleValue> {
 pub(crate) fn from_one() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use disjoin::protect::disassociation::Grouping;
-    use disjoin::recipe::Method;
-
-    #[test]
-    fn names_are_those_of_recipes() {
-        let grouping: Vec<String> = names::<Grouping>().iter().map(|name| name.get_name().to_owned()).collect();
-        assert_eq!(grouping, ["paper", "layered", "guarded"]);
-        assert_eq!(names::<Method>().len(), Method::ALL.len());
-    }
-}

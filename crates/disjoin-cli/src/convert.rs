@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disjoin::data::Dataset;
 use disjoin::read::{self, Format};
-use disjoin::run::{self, Converted};
+use disjoin::run::{self, Converted, Converting};
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
@@ -17,8 +17,10 @@ use crate::talk::{Talk, count};
 /// Turn a dataset or a release into another format
 ///
 /// A file is read as data and written in the format that TO's extension or --to names: basket (.dat, .txt, .basket), spmf,
-/// csv, long, jsonl, parquet. A folder is a release: disassociated data go from jsonl to parquet or back, and their custody is
-/// copied along. Recoded transactions become a file of data, in which a group is a term of its own: "asthma|gout".
+/// csv, long, jsonl, parquet. A folder is a release. If TO ends in .csv, .parquet or .arrow it becomes plain tables, whatever its form: TO, others beside
+/// it (TO.sets.csv, TO.sensitive_ill.csv), and a data dictionary (TO.dictionary.json and .md) that says what each column means and what is
+/// promised. If TO is a folder, disassociated data go from jsonl to parquet or back, and their custody is copied along. Recoded transactions
+/// also become a file of data, in which a group is a term of its own: "asthma|gout".
 ///
 /// csv and long are safe to open in a spreadsheet: a term that it would take for a formula (it begins with = + - @, and is not a plain
 /// number) is written with a quote before it, '=1+1. Read again it has the quote; --keep-formulas writes all terms as they are.
@@ -51,7 +53,9 @@ Examples:
   disjoin convert wide.csv sets.jsonl --set-columns 'DX*' --encoding latin1
   disjoin convert baskets.dat - --to long
   disjoin convert out out-parquet --to parquet
-  disjoin convert recoded recoded.dat";
+  disjoin convert recoded recoded.dat
+  disjoin convert table table.parquet
+  disjoin convert split split.csv";
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let is_stdout = args.to == Path::new("-");
@@ -63,8 +67,22 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     if !is_stdout && !args.to.is_dir() {
         disjoin::publish::check_file(&args.to, args.force)?;
     }
-    let options = args.input.options();
-    match run::convert(&args.from, &args.to, args.to_format, args.force, &options, SOURCES, talk)? {
+    let asked = Converting {
+        format: args.to_format,
+        force: args.force,
+        keep_formulas: args.keep_formulas,
+        options: args.input.options(),
+    };
+    match run::convert(&args.from, &args.to, &asked, SOURCES, talk)? {
+        Converted::Tables { files, rows, quoted } => {
+            let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+            talk.note(&format!("wrote {} to {}", count(rows, "row", "rows"), names.join(", ")));
+            warn_of_quotes(quoted, talk);
+            if talk.is_json() {
+                talk.print_json(&json!({ "files": names, "rows": rows, "quoted": quoted }))?;
+            }
+            Ok(Outcome::Holds)
+        }
         Converted::Data { data, input, empty } => write(args, data, &input, empty, talk),
         Converted::Package { file, records } => {
             talk.note(&format!("wrote {}", file.display()));
@@ -82,15 +100,10 @@ fn write(args: &Args, data: Dataset, input: &serde_json::Value, empty: u64, talk
         return Err(Error::recipe("to_format", problem, "name one of basket, spmf, long, csv, jsonl, parquet"));
     };
     let (data, quoted) = if args.keep_formulas { (data, 0) } else { run::spreadsheet_safe(data, format) };
-    write_to(Some(&args.to), args.force, |out| read::write(&data, format, &args.to, out))?;
+    write_to(Some(&args.to), args.force, talk, |out| read::write(&data, format, &args.to, out))?;
     let records = data.records.len() as u64;
     talk.note(&format!("wrote {} as {format}", count(records, "record", "records")));
-    if quoted > 0 {
-        let terms = count(quoted, "term begins", "terms begin");
-        talk.warn(&format!(
-            "{terms} like a formula and got a quote before it; --keep-formulas writes terms as they are"
-        ));
-    }
+    warn_of_quotes(quoted, talk);
     if empty > 0 {
         let left_out = count(empty, "empty record was", "empty records were");
         talk.warn(&format!("{left_out} left out: a file of data has none"));
@@ -102,6 +115,15 @@ fn write(args: &Args, data: Dataset, input: &serde_json::Value, empty: u64, talk
         )?;
     }
     Ok(Outcome::Holds)
+}
+
+fn warn_of_quotes(quoted: u64, talk: &Talk) {
+    if quoted > 0 {
+        let terms = count(quoted, "term begins", "terms begin");
+        talk.warn(&format!(
+            "{terms} like a formula and got a quote before it; --keep-formulas writes terms as they are"
+        ));
+    }
 }
 
 pub(crate) fn exists(path: &Path) -> Error {

@@ -109,15 +109,15 @@ fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
     let mut sources = Vec::new();
     for path in &args.sources {
         talk.step(&format!("reading {}", name_of(path)));
-        let n = documents(path, args.column.as_deref(), &mut |document| builder.add(document))?;
+        let n = talk.in_memory(|| documents(path, args.column.as_deref(), &mut |document| builder.add(document)))?;
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         sources.push(format!("{name}: {}", count(n, "document", "documents")));
     }
     talk.step("indexing");
-    let corpus = builder.finish(sources)?;
+    let corpus = talk.in_memory(|| builder.finish(sources))?;
     talk.step(&format!("writing {}", args.out.display()));
-    write_to(Some(&args.out), args.force, |out| corpus.write(out, &args.out))?;
+    write_to(Some(&args.out), args.force, talk, |out| corpus.write(out, &args.out))?;
     let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
     talk.note(&format!("wrote {}, {} bytes", args.out.display(), number(bytes)));
     tell(&Words::Corpus(corpus), None, talk)

@@ -53,19 +53,19 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         return Err(crate::convert::exists(&args.out));
     }
     talk.step(&format!("reading {}", name_of(&args.input)));
-    let (data, empty) = match &args.person {
-        Some(person) => of_queries(&args.input, person, args.column.as_deref().unwrap_or_default())?,
+    let (data, empty) = talk.in_memory(|| match &args.person {
+        Some(person) => of_queries(&args.input, person, args.column.as_deref().unwrap_or_default()),
         None => {
             let mut texts = Vec::new();
             documents(&args.input, args.column.as_deref(), &mut |text| texts.push(text.to_owned()))?;
-            records_of_texts(texts.iter().map(String::as_str))
+            Ok(records_of_texts(texts.iter().map(String::as_str)))
         }
-    };
+    })?;
     if data.records.is_empty() {
         let place = Place::file(args.input.display().to_string());
         return Err(Error::input(place, "gives no record: no phrase was found"));
     }
-    write_to(Some(&args.out), args.force, |out| read::write(&data, format, &args.out, out))?;
+    write_to(Some(&args.out), args.force, talk, |out| read::write(&data, format, &args.out, out))?;
     let records = data.records.len() as u64;
     let mean = data.records.n_incidences() as f64 / records as f64;
     talk.note(&format!(

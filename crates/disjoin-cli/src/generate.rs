@@ -1,19 +1,20 @@
 //! `disjoin generate`: data that belongs to nobody.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use disjoin::data::Transactions;
 use disjoin::generate::people::{People, write_region_hierarchy};
 use disjoin::generate::{hospital, people_csv, quest, quest_blocks};
+use disjoin::publish::check_file;
 use disjoin::read::{self, Format};
 use disjoin::{Error, Result};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::choices::choice;
-use crate::sink::write_to;
+use crate::sink::{To, write_to};
 use crate::talk::{Talk, count};
 
 /// Make synthetic data to try things out
@@ -74,12 +75,8 @@ pub(crate) struct QuestArgs {
     /// The format to write
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>(), default_value_t = Format::Basket)]
     format: Format,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
 }
 
 const QUEST_EXAMPLES: &str = "\
@@ -87,6 +84,31 @@ Examples:
   disjoin generate quest --preset vldb94 -o T10I4D100K.dat
   disjoin generate quest --records 1000000 --items 5000 --seed 7 -o baskets.dat.gz
   disjoin generate quest --records 100 | head";
+
+/// What a generator of people writes.
+#[derive(clap::Args)]
+struct Files {
+    /// Also write the hierarchy of diagnoses or regions to this file, as ARX reads it
+    #[arg(long, value_name = "FILE")]
+    hierarchy: Option<PathBuf>,
+    #[command(flatten)]
+    to: To,
+}
+
+impl Files {
+    /// Writes the data, then the hierarchy, which is done at once: who ends it early has neither.
+    fn write(
+        &self,
+        talk: &Talk,
+        fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+        hierarchy: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let Some(path) = &self.hierarchy else { return self.to.write(talk, fill) };
+        check_file(path, self.to.force)?;
+        self.to.write(talk, fill)?;
+        write_to(Some(path), self.to.force, talk, |out| hierarchy(out).map_err(|e| Error::io(path, "write", e)))
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Preset {
@@ -110,15 +132,8 @@ pub(crate) struct HospitalArgs {
     /// Write only the sets of diagnoses, in this format, instead of the whole table as CSV
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
     format: Option<Format>,
-    /// Also write the hierarchy of diagnoses to this file, as ARX reads it
-    #[arg(long, value_name = "FILE")]
-    hierarchy: Option<PathBuf>,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    files: Files,
 }
 
 const HOSPITAL_EXAMPLES: &str = "\
@@ -146,15 +161,8 @@ pub(crate) struct PeopleArgs {
     /// Where randomness starts
     #[arg(long, value_name = "N", default_value_t = disjoin::generate::SEED)]
     seed: u64,
-    /// Also write the hierarchy of regions to this file, as ARX reads it
-    #[arg(long, value_name = "FILE")]
-    hierarchy: Option<PathBuf>,
-    /// The file to write, packed if it ends in .gz or .zst [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    files: Files,
 }
 
 const PEOPLE_EXAMPLES: &str = "\
@@ -165,9 +173,11 @@ Examples:
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     let (out, format) = match args {
-        Args::Quest(args) => (&args.out, args.format.to_string()),
-        Args::Hospital(args) => (&args.out, args.format.map_or(String::from("csv"), |format| format.to_string())),
-        Args::People(args) => (&args.out, String::from("csv")),
+        Args::Quest(args) => (&args.to.out, args.format.to_string()),
+        Args::Hospital(args) => {
+            (&args.files.to.out, args.format.map_or(String::from("csv"), |format| format.to_string()))
+        }
+        Args::People(args) => (&args.files.to.out, String::from("csv")),
     };
     if talk.is_json() && out.as_deref().is_none_or(|out| out == Path::new("-")) {
         let problem = "the data and the result would both go to stdout";
@@ -175,9 +185,9 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     }
     talk.step("generating");
     let records = match args {
-        Args::Quest(args) => args.write()?,
-        Args::Hospital(args) => args.write()?,
-        Args::People(args) => args.write()?,
+        Args::Quest(args) => args.write(talk)?,
+        Args::Hospital(args) => args.write(talk)?,
+        Args::People(args) => args.write(talk)?,
     };
     let Some(out) = out else {
         talk.end_steps();
@@ -211,11 +221,11 @@ impl QuestArgs {
         }
     }
 
-    fn write(&self) -> Result<u64> {
+    fn write(&self, talk: &Talk) -> Result<u64> {
         let params = self.params();
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
+        let path = self.to.path();
         if self.format == Format::Basket {
-            write_to(self.out.as_deref(), self.force, |out| {
+            self.to.write(talk, |out| {
                 let mut text = Vec::new();
                 quest_blocks(&params, |block| {
                     text.clear();
@@ -224,8 +234,8 @@ impl QuestArgs {
                 })
             })?;
         } else {
-            let data = quest(&params)?;
-            write_to(self.out.as_deref(), self.force, |out| read::write(&data, self.format, path, out))?;
+            let data = talk.in_memory(|| quest(&params))?;
+            self.to.write(talk, |out| read::write(&data, self.format, path, out))?;
         }
         Ok(params.records)
     }
@@ -246,34 +256,27 @@ fn push_baskets(block: &Transactions, text: &mut Vec<u8>) {
 }
 
 impl HospitalArgs {
-    fn write(&self) -> Result<u64> {
-        let register = hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed })?;
-        if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.force, |out| {
-                hospital::write_hierarchy(out).map_err(|e| Error::io(path, "write", e))
-            })?;
-        }
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), self.force, |out| match self.format {
+    fn write(&self, talk: &Talk) -> Result<u64> {
+        let register =
+            talk.in_memory(|| hospital::hospital(&hospital::Params { patients: self.patients, seed: self.seed }))?;
+        let path = self.files.to.path();
+        let fill = |out: &mut dyn Write| match self.format {
             Some(format) => read::write(&register.dataset(), format, path, out),
             None => register.write_csv(out).map_err(|e| Error::io(path, "write", e)),
-        })?;
+        };
+        self.files.write(talk, fill, hospital::write_hierarchy)?;
         Ok(register.len() as u64)
     }
 }
 
 impl PeopleArgs {
-    fn write(&self) -> Result<u64> {
+    fn write(&self, talk: &Talk) -> Result<u64> {
         let params = People { rows: self.rows, quasi: self.quasi, strength: self.strength, seed: self.seed };
-        if let Some(path) = &self.hierarchy {
-            write_to(Some(path), self.force, |out| {
-                write_region_hierarchy(out).map_err(|e| Error::io(path, "write", e))
-            })?;
-        }
-        let path = self.out.as_deref().unwrap_or(Path::new("-"));
-        write_to(self.out.as_deref(), self.force, |out| {
+        let path = self.files.to.path();
+        let fill = |out: &mut dyn Write| {
             people_csv(&params, |text| out.write_all(text).map_err(|e| Error::io(path, "write", e)))
-        })?;
+        };
+        self.files.write(talk, fill, write_region_hierarchy)?;
         Ok(params.rows)
     }
 }

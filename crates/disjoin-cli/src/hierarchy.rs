@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::convert::exists;
 use crate::flags::input::{Input, name_of};
-use crate::sink::write_to;
+use crate::sink::{To, write_to};
 use crate::talk::{Talk, count};
 
 /// Build, check and convert hierarchies: what generalises what
@@ -52,12 +52,8 @@ pub(crate) struct BuildArgs {
     /// Whose files to write
     #[arg(long, value_enum, default_value_t = Style::Arx)]
     style: Style,
-    /// The file to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace the file if it exists
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
     #[command(flatten)]
     input: Input,
 }
@@ -204,7 +200,7 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
 }
 
 fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
-    let out = Destination { path: args.out.as_deref(), force: args.force, style: args.style };
+    let out = Destination { path: args.to.out.as_deref(), force: args.to.force, style: args.style };
     out.check(talk)?;
     if let (By::Prefix, Some(_)) = (args.by, args.fanout) {
         let problem = "codes that begin alike are as many as they are";
@@ -213,13 +209,13 @@ fn build(args: &BuildArgs, talk: &Talk) -> Result<Outcome> {
     let fanout = args.fanout.unwrap_or(10);
     let (data, _) = args.input.read(&args.data, talk)?;
     talk.step("building the hierarchy");
-    let hierarchy = match args.by {
-        By::Fanout => Hierarchy::uniform(&data.dictionary, fanout)?,
-        By::Consecutive => Hierarchy::consecutive(&data.dictionary, fanout)?,
-        By::Support => Hierarchy::by_support(&data.dictionary, &data.records, fanout)?,
-        By::Cooccurrence => by_cooccurrence(&data.dictionary, &data.records, fanout)?,
-        By::Prefix => by_prefix(&data.dictionary)?,
-    };
+    let hierarchy = talk.in_memory(|| match args.by {
+        By::Fanout => Hierarchy::uniform(&data.dictionary, fanout),
+        By::Consecutive => Hierarchy::consecutive(&data.dictionary, fanout),
+        By::Support => Hierarchy::by_support(&data.dictionary, &data.records, fanout),
+        By::Cooccurrence => by_cooccurrence(&data.dictionary, &data.records, fanout),
+        By::Prefix => by_prefix(&data.dictionary),
+    })?;
     out.write(&hierarchy, &data.dictionary, Some(args.by), talk)
 }
 
@@ -280,7 +276,7 @@ impl Destination<'_> {
     fn write(&self, hierarchy: &Hierarchy, dictionary: &Dictionary, by: Option<By>, talk: &Talk) -> Result<Outcome> {
         let path = self.path.unwrap_or(Path::new("-"));
         talk.end_steps();
-        write_to(self.path, self.force, |out| {
+        write_to(self.path, self.force, talk, |out| {
             read::write_hierarchy(hierarchy, dictionary, self.style.into(), path, out)
         })?;
         let shape = Shape::of(hierarchy);

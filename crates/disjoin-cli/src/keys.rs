@@ -35,7 +35,7 @@ const FLAGS: [(&str, &str); 28] = [
 ];
 
 /// Words of the command line that are no flags.
-const WORDS: [&str; 3] = ["itemset", "term", "FILE"];
+const WORDS: [&str; 4] = ["itemset", "predicate", "term", "FILE"];
 
 /// The same error, spelled for the command line.
 pub(crate) fn as_flag(error: Error) -> Error {

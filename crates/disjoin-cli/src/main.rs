@@ -39,6 +39,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use disjoin::location::has_password;
+use disjoin::observer::observed;
 use disjoin::release::parquet::is_guarded;
 use disjoin::{Error, Memory, Result};
 
@@ -184,7 +185,7 @@ fn undisturbed(work: impl FnOnce() -> Result<Outcome>) -> Result<Outcome> {
             let _ = writeln!(std::io::stderr(), "error: stopped by a defect{}", place.unwrap_or_default());
         }
     }));
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observed(work)));
     done.unwrap_or(Err(Error::Internal("the work did not come to its end")))
 }
 

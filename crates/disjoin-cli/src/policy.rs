@@ -17,7 +17,7 @@ use crate::Outcome;
 use crate::convert::exists;
 use crate::flags::input::Input;
 use crate::flags::words::Sources;
-use crate::sink::write_to;
+use crate::sink::To;
 use crate::talk::{Talk, count};
 
 /// Write files of privacy or utility constraints, for the methods coat and pcta
@@ -50,12 +50,8 @@ Examples:
 pub(crate) struct Common {
     /// The data; "-" is standard input
     data: PathBuf,
-    /// The file to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Replace the file if it exists
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    to: To,
     #[command(flatten)]
     input: Input,
 }
@@ -158,37 +154,22 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         Args::Wordnet(args) => &args.common,
         Args::Inconspicuous(args) => &args.common,
     };
-    let file = common.out.as_deref().filter(|path| *path != Path::new("-"));
+    let file = common.to.out.as_deref().filter(|path| *path != Path::new("-"));
     if talk.is_json() && file.is_none() {
         let problem = "the constraints and the result would both go to stdout";
         return Err(Error::recipe("--json", problem, "name a file for the constraints: -o FILE"));
     }
     // Cheap, and `write_file` asks again.
-    if let Some(path) = file.filter(|path| !common.force && path.exists()) {
+    if let Some(path) = file.filter(|path| !common.to.force && path.exists()) {
         return Err(exists(path));
     }
     let (data, intake) = common.input.read(&common.data, talk)?;
-    let sets = match args {
-        Args::Random(args) => random_singletons(data.n_terms(), args.share, args.seed).map_err(as_flag)?,
-        Args::Pairs(args) => all_pairs(&terms(&args.terms, &data)?),
-        Args::All(_) => one_utility_set(data.n_terms()),
-        Args::Hierarchy(args) => utility_sets_at(&args.taxonomy(&data)?, args.depth),
-        Args::Wordnet(args) => args.sets(&data)?,
-        Args::Inconspicuous(args) => {
-            let words = args.words.read_one()?;
-            let told = words.of_terms(&data.dictionary)?.ok_or_else(|| {
-                let problem = "is missing: what an adversary may know about the meaning of terms";
-                Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
-            })?;
-            let protected = singletons(&args.terms, &data)?;
-            inconspicuous(&protected, &data.records, data.n_terms(), args.size, &*told.distance)
-        }
-    };
+    let sets = talk.in_memory(|| args.sets(&data))?;
     if sets.is_empty() {
         return Err(Error::recipe("policy", "there is nothing to write a constraint about", "name more terms"));
     }
     let text = write_constraints(&sets, &data.dictionary)?;
-    write_to(common.out.as_deref(), common.force, |out| {
+    common.to.write(talk, |out| {
         out.write_all(text.as_bytes()).map_err(|e| Error::io(file.unwrap_or(Path::new("-")), "write", e))
     })?;
     talk.note(&format!("wrote {}", count(sets.len() as u64, "constraint", "constraints")));
@@ -198,6 +179,27 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
         talk.print_json(&json!({ "file": file, "constraints": sets.len(), "terms": terms, "input": intake }))?;
     }
     Ok(Outcome::Holds)
+}
+
+impl Args {
+    fn sets(&self, data: &Dataset) -> Result<Vec<Vec<TermId>>> {
+        Ok(match self {
+            Args::Random(args) => random_singletons(data.n_terms(), args.share, args.seed).map_err(as_flag)?,
+            Args::Pairs(args) => all_pairs(&terms(&args.terms, data)?),
+            Args::All(_) => one_utility_set(data.n_terms()),
+            Args::Hierarchy(args) => utility_sets_at(&args.taxonomy(data)?, args.depth),
+            Args::Wordnet(args) => args.sets(data)?,
+            Args::Inconspicuous(args) => {
+                let words = args.words.read_one()?;
+                let told = words.of_terms(&data.dictionary)?.ok_or_else(|| {
+                    let problem = "is missing: what an adversary may know about the meaning of terms";
+                    Error::recipe("--corpus", problem, "name a corpus, or --vectors, or --counts")
+                })?;
+                let protected = singletons(&args.terms, data)?;
+                inconspicuous(&protected, &data.records, data.n_terms(), args.size, &*told.distance)
+            }
+        })
+    }
 }
 
 fn as_flag(error: Error) -> Error {

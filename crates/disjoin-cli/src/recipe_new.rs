@@ -69,7 +69,7 @@ pub(crate) fn new(args: &New, talk: &Talk) -> Result<Outcome> {
     let ask = !args.accept_suggestions && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let answers = if ask { asked(args, talk)? } else { given(args, talk)? };
     let text = template(&answers);
-    write_to((!to_stdout).then_some(file), args.force, |out| {
+    write_to((!to_stdout).then_some(file), args.force, talk, |out| {
         out.write_all(text.as_bytes()).map_err(|e| Error::io(file, "write", e))
     })?;
     let questions = answers.table.as_ref().map(TableAnswers::questions).unwrap_or_default();

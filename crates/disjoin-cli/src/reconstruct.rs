@@ -4,22 +4,26 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disjoin::read::{self, Format};
+use disjoin::read::Format;
 use disjoin::reconstruct::{Multiplicity, Sampling};
-use disjoin::run::{self, Reconstruction};
+use disjoin::run::{self, Drawing, Reconstruction};
 use disjoin::{Error, Place, Result};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::choices::choice;
+use crate::flags::columns::hierarchies_of_columns;
 use crate::sink::write_to;
 use crate::talk::{Talk, count, number};
 
-/// Draw datasets that the original may have been, for tools that read records
+/// Draw datasets or tables that the original may have been, for tools that read records
 ///
-/// A release shows which parts of records there were in each cluster of people, not which parts belonged to the same
+/// A release of sets shows which parts of records there were in each cluster of people, not which parts belonged to the same
 /// person. Each dataset puts the parts together at random, and fits the release as well as the original does. Analyse
 /// several and compare: what they agree on is known, where they differ it is not.
+///
+/// Of a table, each cell becomes one of the values that it stands for, each as likely. Sensitive values of a split table, and the sets of a
+/// class, are assigned to the records of their group at random. A label that is not explained by --hierarchy stays as it is.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,12 +38,15 @@ pub(crate) struct Args {
     /// The folder to write to, made if it is missing [default: standard output, for one dataset]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The format to write [default: basket]
+    /// The format to write [default: basket, and csv for tables]
     #[arg(long, value_name = "FORMAT", value_parser = choice::<Format>())]
     to: Option<Format>,
     /// How often a term without a count is taken to occur in its cluster
     #[arg(long, value_name = "LAW", value_parser = choice::<Multiplicity>())]
     multiplicity: Option<Multiplicity>,
+    /// What labels of a column of a table stand for: an ARX CSV file or an Amnesia text file; may be repeated
+    #[arg(long, value_name = "COLUMN=FILE")]
+    hierarchy: Vec<String>,
     /// Let records stay without a term if chance gives them none, and leave them out
     #[arg(long)]
     allow_empty: bool,
@@ -52,21 +59,27 @@ const EXAMPLES: &str = "\
 Examples:
   disjoin reconstruct out -n 10 --seed 1 -o maybe
   disjoin reconstruct out/release --to jsonl -o maybe
+  disjoin reconstruct table -n 20 --to parquet -o maybe
   disjoin reconstruct out | head";
 
 pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     // What is cheap to refuse is refused before the release is read.
-    let target = Target::check(args, talk)?;
+    let format = run::drawn_format(&args.release, args.to)?;
+    let target = Target::check(args, format, talk)?;
     let usual = Sampling::default();
     let sampling = Sampling { seed: args.seed.unwrap_or(usual.seed), fill_empty: !args.allow_empty };
     let (mut empty, mut records) = (Vec::new(), 0);
-    let draw = |take: &mut dyn FnMut(&Reconstruction) -> Result<()>| {
-        let (n, law) = (u64::from(args.n.unwrap_or(1)), args.multiplicity.unwrap_or_default());
-        run::reconstruct(&args.release, n, &sampling, law, talk, take)
+    let drawing = Drawing {
+        n: u64::from(args.n.unwrap_or(1)),
+        sampling,
+        multiplicity: args.multiplicity.unwrap_or_default(),
+        hierarchies: hierarchies_of_columns(&args.hierarchy)?,
     };
+    let draw =
+        |take: &mut dyn FnMut(&Reconstruction) -> Result<()>| run::reconstruct(&args.release, &drawing, talk, take);
     let mut write = |drawn: &Reconstruction, path: &Path| {
         (records, _) = (drawn.records, empty.push(drawn.empty));
-        write_to(Some(path), args.force, |out| read::write(&drawn.data, args.format(), path, out))
+        write_to(Some(path), args.force, talk, |out| drawn.write(format, path, out))
     };
     match target {
         Target::Stdout => {
@@ -99,12 +112,6 @@ pub(crate) fn run(args: &Args, talk: &Talk) -> Result<Outcome> {
     Ok(Outcome::Holds)
 }
 
-impl Args {
-    fn format(&self) -> Format {
-        self.to.unwrap_or(Format::Basket)
-    }
-}
-
 /// Where the datasets go.
 enum Target<'a> {
     Stdout,
@@ -112,7 +119,7 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn check(args: &'a Args, talk: &Talk) -> Result<Self> {
+    fn check(args: &'a Args, format: Format, talk: &Talk) -> Result<Self> {
         let Some(folder) = args.out.as_deref().filter(|out| *out != Path::new("-")) else {
             if args.n.is_some_and(|n| n > 1) {
                 return Err(Error::recipe("out", "several datasets need a folder", "name one with -o"));
@@ -129,7 +136,7 @@ impl<'a> Target<'a> {
         }
         let n = args.n.unwrap_or(1);
         let digits = n.to_string().len();
-        let name = |i: u32| format!("reconstruction-{i:0digits$}.{}", extension(args.format()));
+        let name = |i: u32| format!("reconstruction-{i:0digits$}.{}", extension(format));
         let files: Vec<PathBuf> = (1..=n).map(|i| folder.join(name(i))).collect();
         // `write_file` asks again.
         match files.iter().find(|file| !args.force && fs::symlink_metadata(file).is_ok()) {
@@ -147,7 +154,8 @@ fn extension(format: Format) -> &'static str {
         Format::Spmf => "spmf",
         Format::Long | Format::Table => "csv",
         // Writing refuses it.
-        Format::Database | Format::Arrow | Format::Xlsx | Format::Ods => "",
+        Format::Database | Format::Xlsx | Format::Ods => "",
+        Format::Arrow => "arrow",
         Format::JsonLines => "jsonl",
         Format::Parquet => "parquet",
     }

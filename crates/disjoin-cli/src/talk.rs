@@ -21,6 +21,8 @@ pub(crate) struct Talk {
     /// Lives while a stage is under way, and on a terminal only.
     bar: Mutex<Option<ProgressBar>>,
     cancelled: Arc<AtomicBool>,
+    /// Whether the work at hand leaves nothing behind, wherever it ends.
+    writes_nothing: Arc<AtomicBool>,
 }
 
 impl Observer for Talk {
@@ -75,15 +77,27 @@ fn set_style(bar: &ProgressBar, template: &str) {
 impl Talk {
     /// Listens for Ctrl-C: the first ends the work where it is and leaves nothing behind, the second ends the program.
     pub(crate) fn new(quiet: bool, json: bool, memory: Memory) -> Self {
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let heard = cancelled.clone();
+        let (cancelled, writes_nothing) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (heard, may_end) = (cancelled.clone(), writes_nothing.clone());
         // Where signals cannot be heard, the system ends the program: what it leaves is removed by the next run.
         let _ = ctrlc::set_handler(move || {
+            if may_end.load(Ordering::Relaxed) {
+                to_stderr(&format!("error: {}", Error::Cancelled));
+                std::process::exit(130);
+            }
             if heard.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
         });
-        Talk { quiet, json, memory, bar: Mutex::new(None), cancelled }
+        Talk { quiet, json, memory, bar: Mutex::new(None), cancelled, writes_nothing }
+    }
+
+    /// Does work that nobody can cancel, and that leaves nothing behind: Ctrl-C ends the program meanwhile.
+    pub(crate) fn in_memory<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.writes_nothing.store(true, Ordering::Relaxed);
+        let done = work();
+        self.writes_nothing.store(false, Ordering::Relaxed);
+        done
     }
 
     fn with_bar(&self, change: impl FnOnce(&ProgressBar)) {

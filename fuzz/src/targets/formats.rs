@@ -15,7 +15,7 @@ use crate::verbs::fine;
 pub(super) fn jsonl(bytes: &[u8]) -> bool {
     // The streaming reader must not fall over either.
     if let Some(mut reader) = fine(lines::Reader::new(bytes, "x")) {
-        while let Some(Some(_)) = fine(reader.next_root(&mut Dictionary::default())) {}
+        while let Some(Some(_)) = fine(reader.next_root(&mut Dictionary::default(), &Unobserved)) {}
     }
     let Some(release) = fine(lines::read(bytes, "x")) else { return false };
     let mut text = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn parquet(bytes: &[u8]) -> bool {
         let mut reader = fine(columns::Reader::new(Bytes::copy_from_slice(bytes), "x"))?;
         let mut dictionary = Dictionary::default();
         let mut roots = Vec::new();
-        while let Some(root) = fine(reader.next_root(&mut dictionary))? {
+        while let Some(root) = fine(reader.next_root(&mut dictionary, &Unobserved))? {
             roots.push(root);
         }
         let release = Disassociated { header: reader.header(), dictionary, roots }.canonical();

@@ -19,7 +19,7 @@ pub(super) fn pipeline(bytes: &[u8]) -> bool {
     let folder = scratch::empty();
     let method = Method::ALL[draw.below(Method::ALL.len())];
     let k = draw.number(2, 3);
-    let (file, data, rest) = match method.takes {
+    let (file, data, rest) = match method.takes() {
         Shape::Sets => ("sets.jsonl", sets(&mut draw), of_sets(method.name, &mut draw)),
         Shape::Table => ("people.csv", people(&mut draw), of_table(method.name, &mut draw)),
     };

@@ -10,9 +10,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use disjoin::attack::ClassView;
-use disjoin::data::Partition;
-use disjoin::data::table::{Role, Table as Rows};
+use disjoin::data::table::{Column, Role, Table as Rows};
+use disjoin::data::{Dictionary, Partition};
 use disjoin::generate::people::{People, people};
+use disjoin::generate::stream;
 use disjoin::knowledge::Beliefs;
 use disjoin::knowledge::background::{Estimator, Knowledge, beliefs};
 use disjoin::protect::tabular::{Method, Params, anonymize};
@@ -20,6 +21,7 @@ use disjoin::read::Options;
 use disjoin::read::rows::{Declared, read_table};
 use disjoin::release::privacy_models::Criterion;
 use disjoin::{Error, Result};
+use rand::RngExt;
 
 use crate::Scale;
 use crate::page::{Page, write};
@@ -163,6 +165,39 @@ impl Data {
 
     fn people(name: &'static str, strength: f64, rows: u64) -> Result<Self> {
         Data::new(name, people(&People { rows, quasi: 6, strength, seed: 1 })?)
+    }
+
+    /// The same people with sensitive values drawn from what is believed of each, folded into `n_values` where there are more: what is
+    /// believed is right then.
+    fn drawn(&self, name: &'static str, n_values: usize) -> Data {
+        let n_values = n_values.min(self.beliefs.n_values());
+        let fold = |point: u32| {
+            let mut shares = vec![0.0; n_values];
+            self.beliefs.point(point).iter().enumerate().for_each(|(value, share)| shares[value % n_values] += share);
+            shares
+        };
+        let points: Vec<f64> = (0..self.beliefs.n_points() as u32).flat_map(fold).collect();
+        let of_row: Vec<u32> = (0..self.rows.n_rows() as u32).map(|row| self.beliefs.point_of(row)).collect();
+        let beliefs = Beliefs::new(n_values, points, of_row);
+        let mut rng = stream(1, "lab/amiri2016/drawn", 0);
+        let codes = (0..self.rows.n_rows() as u32).map(|row| {
+            let mut left: f64 = rng.random_range(0.0..1.0);
+            let is_it = |share: &f64| {
+                left -= share;
+                left < 0.0
+            };
+            beliefs.of(row).iter().position(is_it).unwrap_or(n_values - 1) as u32
+        });
+        let codes: Vec<u32> = codes.collect();
+        let mut texts = Dictionary::default();
+        (0..n_values).for_each(|value| {
+            texts.intern(&format!("v{value:03}"));
+        });
+        let mut columns = self.rows.columns.clone();
+        for column in columns.iter_mut().filter(|column| column.role == Role::Sensitive) {
+            *column = Column::from_codes(&column.name, Role::Sensitive, texts.clone(), codes.clone());
+        }
+        Data { name, rows: Rows::new(self.rows.n_rows(), columns, None), beliefs }
     }
 
     /// The codes of the sensitive values.

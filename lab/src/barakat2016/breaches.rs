@@ -7,6 +7,7 @@ use disjoin::Unobserved;
 use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Closure, Cover, Findings, Knowledge, Truth, View, Worlds, baseline};
 use disjoin::data::Dataset;
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
 use disjoin::protect::disassociation::{Outcome, Params, disassociate};
 use disjoin::release::{Chunk, CutRule, Disassociated, Node, Simple};
 
@@ -110,7 +111,7 @@ when that with blind guesses had turned out to differ.";
 fn rows_of(data: &Dataset, k: u32, max_cluster: u32, place: &str) -> Result<Vec<Row>> {
     let plain = Params { max_cluster, ..Params::paper(k, M) };
     let cuts = [
-        (LITERAL, Params { paper_literal: true, ..plain.clone() }),
+        (LITERAL, Params { lab: ForTheLab::paper_literal(), ..plain.clone() }),
         (PUBLISHED, plain.clone()),
         (WEIGHED, Params { algorithm_aware: true, ..plain }),
     ];
@@ -138,7 +139,7 @@ impl Row {
         place: &str,
     ) -> Self {
         let view = View { release, cut: rule, knowledge: &Knowledge::Anything, observer: &Unobserved };
-        let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::default()];
+        let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::OF_CUT];
         let runs = attacks.map(|attack| timed(ROUNDS, || attack.run(&view)));
         let scores = [0, 1, 2].map(|i: usize| judge(&runs[i].0, truth, k));
         // With a k beyond all clusters, right is whatever somebody has.

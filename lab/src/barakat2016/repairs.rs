@@ -6,11 +6,13 @@ use disjoin::attack::judge::judge;
 use disjoin::attack::{Attack, Closure, Cover, Knowledge, Truth, View, Worlds};
 use disjoin::data::Dataset;
 use disjoin::measure::{Options, Report, measure};
-use disjoin::protect::disassociation::{Outcome, Params, Rejection, disassociate};
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
+use disjoin::protect::disassociation::{Outcome, Params, disassociate};
 use disjoin::release::claim::Parameters;
 use disjoin::release::open::InMemory;
 use disjoin::release::{CutRule, Disassociated};
-use disjoin::repair::{Mended, Suppressed, set_aside, suppress};
+use disjoin::repair::suppress::{Suppressed, suppress};
+use disjoin::repair::{Mended, set_aside};
 
 use super::breaches::timed;
 use super::{M, load};
@@ -163,7 +165,7 @@ fn all_ways(data: &Dataset) -> Result<Vec<Made>> {
     let mut made = vec![published, weighed, mended, suppressed];
     for (way, rho) in REJECTED {
         for seed in 1..=SEEDS {
-            made.push(protect(way, &Params { reject: Some(Rejection { rho, seed }), ..plain.clone() })?);
+            made.push(protect(way, &Params { lab: ForTheLab::rejecting(rho, seed), ..plain.clone() })?);
         }
     }
     Ok(made)
@@ -198,7 +200,7 @@ impl Row {
     fn new(data: &Dataset, made: Made, plain: f64, name: &str) -> Result<Self> {
         let view =
             View { release: &made.release, cut: made.rule, knowledge: &Knowledge::Anything, observer: &Unobserved };
-        let (cover, worlds) = (Cover.run(&view), Worlds::default().run(&view));
+        let (cover, worlds) = (Cover.run(&view), Worlds::OF_CUT.run(&view));
         let found = [&cover, &Closure.run(&view), &worlds].map(|findings| findings.found.len() as f64);
         let truth = Truth::new(data, Some(&made.leaf_of), &made.release)?;
         let scores = [&cover, &worlds].map(|findings| judge(findings, &truth, K));

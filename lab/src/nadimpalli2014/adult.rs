@@ -10,7 +10,7 @@ use disjoin::data::table::{Role, Table as Rows};
 use disjoin::measure::joint_loss;
 use disjoin::protect::anatomy::{anatomize, anatomy};
 use disjoin::protect::association_hiding::hide;
-use disjoin::protect::break_merge::{break_merge, identical_rows};
+use disjoin::protect::break_merge::break_merge;
 use disjoin::protect::tabular::{Method, Params, anonymize};
 use disjoin::read::Options;
 use disjoin::read::rows::{Declared, read_table};
@@ -20,7 +20,7 @@ use disjoin::release::privacy_models::Criterion;
 use disjoin::release::split::{Split, SplitClaim, SplitTables};
 use disjoin::verify::{SplitBytes, parse_split, parse_table};
 
-use super::{FOURTEEN, NINE};
+use super::NINE;
 use crate::estimate::{Estimate, most, spread};
 use crate::judge::Limit::{AtLeast, AtMost, LessThan, MoreThan};
 use crate::judge::{Claim, check, claim};
@@ -42,7 +42,7 @@ fn adult(given: &Given) -> Result<Rows> {
     Ok(read_table(&given.file(NINE), &Options::default(), &declared)?.0)
 }
 
-fn criteria(k: f64) -> Vec<Criterion> {
+pub(super) fn criteria(k: f64) -> Vec<Criterion> {
     vec![Criterion::KAnonymity { k: k as u32 }, Criterion::DistinctDiversity { l: L }]
 }
 
@@ -58,7 +58,7 @@ pub(super) fn read(split: &Split<'_>, k: f64) -> Result<SplitTables> {
 }
 
 /// The files of a split table, as they are written.
-fn bytes_of(split: &Split<'_>) -> Result<SplitBytes> {
+pub(super) fn bytes_of(split: &Split<'_>) -> Result<SplitBytes> {
     let internal = |_| disjoin::Error::Internal("writing to memory does not fail");
     let mut bytes = SplitBytes::default();
     split.write_quasi(&mut bytes.quasi).map_err(internal)?;
@@ -162,58 +162,6 @@ fn lost_by_splitting(rows: &Rows, partition: &Partition, split: &SplitTables, na
         }
     }
     had.iter().filter(|left| **left > 0).sum::<i64>() as f64 / n as f64
-}
-
-/// Figure 8: how long it takes to split a table, by its number of rows; Adult with all its columns, again and again.
-pub(super) fn time(given: &Given) -> Result<Page> {
-    /// So often.
-    const TIMES: usize = 5;
-    let sensitive = ["workclass", "marital-status", "class"];
-    let quasi = ["age", "sex", "race"];
-    let role = |name: &&str, role| (name.to_string(), role);
-    let roles = quasi.iter().map(|name| role(name, Role::Quasi));
-    let roles = roles.chain(sensitive.iter().map(|name| role(name, Role::Sensitive))).collect();
-    let declared = Declared { roles, rest: Some(Role::Identifier), ..Declared::default() };
-    let adult = read_table(&given.file(FOURTEEN), &Options::default(), &declared)?.0;
-    let sizes = [20_000.0, 40_000.0, 60_000.0, 80_000.0, 100_000.0];
-    let (mut seconds, mut groups) = (Vec::new(), Vec::new());
-    for size in sizes {
-        let rows = repeated(&adult, size as usize);
-        let params = Params { method: Method::LeastLoss, criteria: criteria(5.0), most_removed: 0.5, seed: 1 };
-        let mut times = Vec::new();
-        let mut found = 0;
-        for _ in 0..TIMES {
-            let start = std::time::Instant::now();
-            let classes = identical_rows(&rows, &params)?;
-            let split = break_merge(&rows, &classes)?;
-            bytes_of(&split)?;
-            times.push(start.elapsed().as_secs_f64());
-            found = classes.len();
-        }
-        seconds.push(Estimate::mean(&times));
-        groups.push(found as f64);
-    }
-    let table = Table::at("rows", &sizes).timed("seconds", seconds).column("groups", groups);
-    let svg = table.lines("Time to split", "seconds", &["seconds"]);
-    let claims = vec![claim("breaking 100,000 rows takes less than 5 seconds", "below 5 s").timed().case(
-        "",
-        [check("seconds for 100,000 rows, on another machine", table.cell(sizes.len() - 1, "seconds"), LessThan(5.0))],
-    )];
-    let data = "Adult with all 14 columns (adult14_disc.csv), repeated up to the number of rows: age, sex and race are quasi-identifiers as they \
-                stand, work class, marital status and salary class are sensitive, the others are left out; there is no zip code in it. Rows that \
-                show the same are a group, of 5 at least and with 2 values of each sensitive column. Grouping, splitting and writing to memory, \
-                mean of five; reading is not counted.";
-    Ok(Page { title: "time to split a table", data: data.into(), table, svg, claims })
-}
-
-/// The rows of a table again and again, up to a number.
-fn repeated(rows: &Rows, n: usize) -> Rows {
-    let mut columns = rows.columns.clone();
-    for column in &mut columns {
-        let codes = (0..n).map(|row| column.codes[row % column.codes.len()]).collect();
-        column.codes = codes;
-    }
-    Rows::new(n, columns, None)
 }
 
 /// How many risks lead from one sensitive column to another, and the highest lift of a dependency between them.

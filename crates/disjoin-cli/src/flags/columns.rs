@@ -206,6 +206,11 @@ impl Columns {
     }
 }
 
+/// Hierarchies of columns, as verbs of releases take them.
+pub(crate) fn hierarchies_of_columns(written: &[String]) -> Result<Vec<(String, PathBuf)>> {
+    written.iter().map(|text| of_column(text).map(|(column, file)| (column, PathBuf::from(file)))).collect()
+}
+
 fn of_column(text: &str) -> Result<(String, String)> {
     let parts = text.split_once('=').filter(|(column, file)| !column.is_empty() && !file.is_empty());
     parts

@@ -22,8 +22,12 @@ pub(crate) struct Dependencies {
     /// Leave out rules from fewer rows
     #[arg(long, value_name = "N")]
     min_support: Option<u32>,
-    /// How networks are learned: by hill climbing, or by conditional independences, as the paper and Weka do
-    #[arg(long, value_name = "WAY", value_parser = ["hill-climbing", "ics"])]
+    /// Added to the counts that the rules of Algorithm 1 are read off; 1 is Laplace's rule, which the paper's Table VII has [default: 0]
+    #[arg(long, value_name = "N")]
+    smoothing: Option<f64>,
+    /// How networks are learned: by hill climbing, by conditional independences as the paper and Weka do (ics), or by tests of
+    /// independence in any order of columns (pc-stable)
+    #[arg(long, value_name = "WAY", value_parser = ["hill-climbing", "ics", "pc-stable"])]
     structure: Option<String>,
     /// Columns that may make two others independent, for --structure ics; the paper's figures need 0
     #[arg(long, value_name = "N", requires = "structure")]
@@ -56,12 +60,14 @@ impl Dependencies {
         dependency.alpha = self.alpha;
         dependency.level = self.level;
         dependency.min_support = self.min_support;
+        dependency.smoothing = self.smoothing;
         dependency.max_parents = self.max_parents;
         dependency.unconfirmed = self.unconfirmed;
         dependency.structure = match (self.structure.as_deref(), self.max_cardinality) {
             (Some("ics"), cardinality) => Some(Structure::ics(cardinality)),
             (_, Some(_)) => return Err(Error::recipe("max_cardinality", "is for --structure ics", "leave it out")),
             (None, None) => None,
+            (Some("pc-stable"), None) => Some(Structure::PcStable),
             (Some(_), None) => Some(Structure::HillClimbing),
         };
         asked.target.clone_from(&self.target);

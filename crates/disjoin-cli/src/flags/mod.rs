@@ -8,6 +8,7 @@ pub(crate) mod noise;
 pub(crate) mod original;
 pub(crate) mod recoding;
 pub(crate) mod sets;
+pub(crate) mod stronger;
 pub(crate) mod words;
 
 use disjoin::memory::{FREE, MOST, PER_BYTE};

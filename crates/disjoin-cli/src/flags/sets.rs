@@ -35,6 +35,9 @@ pub(crate) struct Sets {
     /// How much terms count when records are grouped, 1 if it is not said: a CSV file of terms and weights
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
+    /// Group records by this file, the name of a cluster in each line, in the order of the records; with --grouping paper
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<String>,
     /// The algorithm as in the paper, with its gaps: promises nothing, for experiments only
     #[arg(long, hide = true)]
     paper_literal: bool,
@@ -54,6 +57,7 @@ impl Sets {
         protect.diversity_rule = self.diversity_rule;
         protect.utility.clone_from(&self.utility);
         protect.weights.clone_from(&self.weights);
+        protect.clusters.clone_from(&self.clusters);
         protect.paper_literal = self.paper_literal;
         written.output.format = self.output_format;
     }

@@ -7,7 +7,7 @@ use disjoin::Result;
 use disjoin::attack::semantic::Method;
 use disjoin::knowledge::relatedness::{Corpus, Vectors};
 use disjoin::run::AttackOptions;
-use disjoin::run::meaning::{Embed, Words};
+use disjoin::run::meaning::{Embed, Files, Words};
 
 use crate::choices::{choice, from_one};
 
@@ -83,13 +83,16 @@ impl Semantic {
     }
 }
 
-/// Reads a corpus or vectors, whichever the file is.
+/// Reads a corpus, vectors or a table of counts, whichever the file is.
 pub(crate) fn recognise(path: &Path, tokenizer: Option<&Path>) -> Result<Words> {
     if cfg!(feature = "sentences") && path.join("config.json").exists() {
         return read_sentences(path).map(Words::Embedded);
     }
     let mut head = [0; 9];
     let is_read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+    if is_read && head == *b"first,sec" {
+        return Words::read(&Files { counts: Some(path), ..Files::default() });
+    }
     // A wheel is a zip file; a safetensors file begins with the length of its header, which is JSON.
     let is_vectors = is_read && (head.starts_with(b"PK\x03\x04") || head[8] == b'{');
     if path.is_dir() || tokenizer.is_some() || is_vectors {

@@ -70,6 +70,31 @@ fn a_cover_problem_is_found_and_named() {
 }
 
 #[test]
+fn running_the_program_again_finds_what_grouping_gives_away() {
+    let bench = packaged("c\na,b\na\nb,c\nc\n");
+    let protect = |grouping: &str| {
+        bench.good(&["protect", "x.dat", "--separator", ",", "-k", "2", "--grouping", grouping, "-o", grouping]);
+    };
+    ["layered", "guarded"].into_iter().for_each(protect);
+    let (stdout, _) = breached(&bench, &["attack", "layered", "--attack", "rerun", "--show-terms"]);
+    assert!(stdout.contains("    a + b\n") && stdout.contains("this very release. All "), "{stdout}");
+    // Nobody promised anything against it: it is not one of the usual attacks then.
+    let (stdout, _) = bench.good(&["attack", "layered"]);
+    assert!(!stdout.contains("rerun") && stdout.contains("how the program groups records"), "{stdout}");
+    let (stdout, _) = bench.good(&["attack", "guarded"]);
+    assert!(stdout.contains("\n  rerun ") && stdout.contains("terms of term chunks"), "{stdout}");
+    // A larger one needs the original.
+    let rows: String = (0..600).map(|i| format!("a{},b{},c{}\n", i % 19, i % 41, i % 97)).collect();
+    fs::write(bench.at("x.dat"), rows).unwrap();
+    bench.good(&["protect", "x.dat", "--separator", ",", "-k", "3", "--grouping", "guarded", "-o", "large"]);
+    let (stdout, stderr) = bench.good(&["attack", "large", "--attack", "rerun"]);
+    assert!(stderr.contains("warning: rerun decided nothing") && stdout.contains("not looked at"), "{stdout}{stderr}");
+    let args = [&["attack", "large", "--attack", "rerun", "--witnesses", "40"], &ORIGINAL[..]].concat();
+    let (stdout, _) = bench.good(&args);
+    assert!(stdout.contains("rerun: 40 of 40 itemsets have a witness: "), "{stdout}");
+}
+
+#[test]
 fn a_row_that_is_somebodys_is_found() {
     let bench = packaged("a,b\na,b\na,b\na\n");
     bench.good(&["attack", "out"]);
@@ -129,6 +154,7 @@ fn the_json_has_everything_but_people() {
     };
     let alone = report(&[]);
     let all = [
+        "attackers",
         "attacks",
         "certain",
         "clusters",
@@ -139,6 +165,8 @@ fn the_json_has_everything_but_people() {
         "limits",
         "m",
         "records",
+        "rerun",
+        "stronger",
         "worst",
     ];
     assert_eq!(keys(&alone), all.into());
@@ -169,6 +197,52 @@ fn the_json_has_everything_but_people() {
         assert!(statement["terms"].as_array().unwrap().iter().all(Value::is_string));
     }
     assert_eq!(judged["certain"], worst[0]["statements"].as_array().unwrap().len());
+}
+
+#[test]
+fn cover_problems_are_counted_for_attackers_of_three_strengths() {
+    let bench = packaged(BREACHED);
+    let (stdout, _) = breached(&bench, &["attack", "out", "--attack", "cover"]);
+    // The counters of Algorithm 1 on figure 1, as the specification has them; of records nothing is said.
+    let row = stdout.lines().find(|line| line.starts_with("  strong ")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["strong", "any", "1", "2", "1", "2", "-", "-"], "{stdout}");
+    let (stdout, _) = breached(&bench, &[&["attack", "out", "--attack", "cover", "--json"], &ORIGINAL[..]].concat());
+    let found: Value = serde_json::from_str(&stdout).unwrap();
+    let strong = &found["attackers"][0];
+    assert_eq!((&strong["vulnerable_records"], &strong["whole_records"]), (&2.into(), &0.into()));
+    assert_eq!(found["attackers"][2]["attacker"], "weak");
+    assert_eq!(found["attackers"].as_array().unwrap().len(), 3);
+    let said = bench.bad(&["attack", "out", "--attackers", "weak"]);
+    assert!(said.contains("--attackers: needs the original"), "{said}");
+}
+
+#[test]
+fn adversaries_who_know_more_are_simulated() {
+    let bench = packaged(SAFE);
+    let with = |flags: &[&str]| -> Value {
+        let args = [&["attack", "out", "--json", "--attack", "cover"], flags, &ORIGINAL[..]].concat();
+        serde_json::from_str(&bench.good(&args).0).unwrap()
+    };
+    assert!(with(&[])["stronger"].is_null());
+    // Three of five people hold more than three terms that the chunks link; nobody has fewer than three candidates with two.
+    let more = with(&["--knows", "3"]);
+    let more = &more["stronger"];
+    assert_eq!((&more["terms"], &more["people"]), (&3.into(), &5.into()));
+    let of = |who: &str, what: &str| more[who][what].as_f64().unwrap();
+    assert!(of("learned", "candidates") < of("promised", "candidates"), "{more}");
+    assert!(of("learned", "below_k") >= of("promised", "below_k"), "{more}");
+    assert!(of("learned", "further") > 0.0 && of("learned", "cluster") == 1.0, "{more}");
+    // Who knows all holders of a term knows who lacks it.
+    let all = with(&["--knows-all", "viagra", "--knows-absent", "--knows-absent=audi a4"]);
+    let all = &all["stronger"];
+    assert_eq!((&all["terms"], &all["all_holders"], &all["absent"]), (&2.into(), &1.into(), &2.into()));
+    assert!(all["learned"]["candidates"].as_f64() < all["promised"]["candidates"].as_f64(), "{all}");
+    let (stdout, _) = bench.good(&[&["attack", "out", "--knows", "3"], &ORIGINAL[..]].concat());
+    assert!(stdout.contains("\n  with 2 of the terms ") && stdout.contains("knows more"), "{stdout}");
+    let said = bench.bad(&[&["attack", "out", "--knows-all", "gout"], &ORIGINAL[..]].concat());
+    assert!(said.contains("--knows-all: is no term of the release") && !said.contains("gout"), "{said}");
+    assert!(bench.bad(&["attack", "out", "--knows", "3"]).contains("--knows: needs the original"));
 }
 
 #[test]

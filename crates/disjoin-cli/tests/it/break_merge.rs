@@ -115,7 +115,7 @@ fn the_table_of_the_paper_goes_all_the_way() {
     let refuted = bench.run(&["verify", "out"]);
     assert_eq!(refuted.status.code(), Some(1), "{}", text(&refuted.stderr));
     assert!(bench.bad(&["attack", "out"]).contains("disjoin verify"));
-    assert!(bench.bad(&["query", "out", "x"]).contains("split table"));
+    assert!(bench.bad(&["query", "out", "x"]).contains("PREDICATE: number 1 at character 2"));
 }
 
 #[test]

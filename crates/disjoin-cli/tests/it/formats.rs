@@ -213,7 +213,8 @@ fn tables(out: &mut String, examples: &Examples) {
     write!(out, "\n`columns`:\n\n{}", fields("release/generalized/claim.rs", "PublishedColumn")).unwrap();
     out.push_str(
         "\n`role` is `quasi`, `sensitive` or `other` (an insensitive attribute). Direct identifiers are not listed, and \
-         the set-valued column\nis named under `sets`.\n",
+         the set-valued column\nis named under `sets`. `cells` is `numbers` (`20`, `20..29`), `values` (`a`, `{a|b}`), `calendar` (`2024-05-17`, \
+         `2024-05`, `2024-Q2`, `2024`, `2020..2029`),\n`beginnings` (`250.01`, `250*`) or `labels` (of a hierarchy that is not published).\n",
     );
     write!(out, "\n`sets`:\n\n{}", fields("release/generalized/claim.rs", "SetsClaim")).unwrap();
     out.push_str("\nThe example, six people with k = 2:\n\n```text\n");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod analysts;
 mod attack;
 mod audit;
 mod bad_input;
@@ -23,6 +24,7 @@ mod messy;
 mod modes;
 mod noise;
 mod package;
+mod papers;
 mod person;
 mod recoding;
 mod repair;

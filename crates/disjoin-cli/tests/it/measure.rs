@@ -28,6 +28,15 @@ fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+/// What is lost of itemsets up to m and above is what is lost of all.
+fn lengths_add_up(top: &Value) {
+    let of = |length: &str, what: &str| top[length][what].as_f64().unwrap();
+    let lost =
+        |what: &str| of("up_to_m", "itemsets") * of("up_to_m", what) + of("above_m", "itemsets") * of("above_m", what);
+    let all = of("up_to_m", "itemsets") + of("above_m", "itemsets");
+    assert!((lost("tkd") - top["tkd"]["all"].as_f64().unwrap() * all).abs() < 1e-6, "{top}");
+}
+
 #[test]
 fn the_table_has_every_measure() {
     let bench = packaged();
@@ -81,7 +90,8 @@ fn the_json_has_every_measure() {
     }
     let is_share = |value: &Value| (0.0..=1.0).contains(&value.as_f64().unwrap());
     let top = &report["top_k"];
-    assert_eq!(keys(top), ["k", "tkd", "tkd_a", "tkd_e", "tkd_ml2"].into());
+    assert_eq!(keys(top), ["above_m", "k", "tkd", "tkd_a", "tkd_e", "tkd_ml2", "up_to_m"].into());
+    lengths_add_up(top);
     assert!(top["k"] == 1000 && top["tkd_ml2"].is_null());
     for name in ["tkd", "tkd_a", "tkd_e"] {
         assert_eq!(keys(&top[name]), ["all", "at_least_two_terms", "generous"].into());

@@ -12,14 +12,9 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::common::{Bench, text};
 
-/// Whether the file of the steward is written in Latin-1: what reads files must know it then.
-const LATIN_1: bool = false;
-
-fn encoded(text: &str) -> Vec<u8> {
-    match LATIN_1 {
-        true => text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect(),
-        false => text.as_bytes().to_vec(),
-    }
+/// As a spreadsheet of the last century writes it: a byte for each character.
+fn latin_1(text: &str) -> Vec<u8> {
+    text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
 fn mixed(row: u64) -> u64 {
@@ -29,7 +24,8 @@ fn mixed(row: u64) -> u64 {
     (x ^ (x >> 31)) >> 33
 }
 
-/// A hundred people with up to four visits each, semicolons, decimal commas, German dates, umlauts, a sentence each.
+/// A hundred people with up to four visits each, semicolons, decimal commas, German dates, umlauts, a sentence each. Some weights are
+/// missing, some sentences have line breaks, quotes and semicolons, some cells blanks at their end, and some lines are empty.
 fn visits() -> String {
     let mut text = String::from("Patient;Name;Geburtsdatum;Geschlecht;PLZ;Gewicht;Station;Diagnose;Notiz\r\n");
     for person in 0..100_u64 {
@@ -44,9 +40,17 @@ fn visits() -> String {
             let note: Vec<&str> = (0..5)
                 .map(|i| ["m\u{fc}de", "seit", "Montag", "kam", "wieder"][mixed(row * 5 + i) as usize % 5])
                 .collect();
+            let note = match row % 7 {
+                0 => note.join(" ").replacen(' ', "\r\n", 1) + " (\"\"sic\"\"; nochmal)",
+                _ => note.join(" "),
+            };
+            let weight = if row % 11 == 0 { String::new() } else { weight };
+            let sex = format!("{sex}{}", if row % 13 == 0 { " " } else { "" });
             let ward = ["Nord", "S\u{fc}d"][mixed(row + 8) as usize % 2];
-            text +=
-                &format!("P{person:04};{name};{born};{sex};{place};{weight};{ward};{ill};\"{}\"\r\n", note.join(" "));
+            text += &format!("P{person:04};{name};{born};{sex};{place};{weight};{ward};{ill};\"{note}\"\r\n");
+        }
+        if person % 40 == 39 {
+            text += "\r\n";
         }
     }
     text
@@ -146,7 +150,7 @@ fn answer_all(terminal: &mut Terminal) {
 #[test]
 fn a_steward_gets_from_a_spreadsheet_to_a_report_without_a_flag() {
     let bench = Bench::new();
-    bench.file("besuche.csv", encoded(&visits()));
+    bench.file("besuche.csv", latin_1(&visits()));
     let (looked, _) = bench.good(&["inspect", "besuche.csv"]);
     for told in
         ["Patient numbers people who have several rows: 100 people", "day before month", "decimal comma", "free text"]
@@ -179,6 +183,8 @@ fn a_steward_gets_from_a_spreadsheet_to_a_report_without_a_flag() {
     assert!(report.contains("day before month") && report.contains("decimal comma"), "{report}");
     let data = std::fs::read_to_string(bench.at("out/release/data.csv")).unwrap();
     assert!(!data.contains("P00") && !data.contains("ller") && !data.contains("Montag"), "{data}");
+    // Umlauts are umlauts, and blanks at the end of a cell make no other value.
+    assert!(data.contains("R\u{f6}teln") && !data.contains("m |") && !data.contains("w |"), "{data}");
 }
 
 #[test]

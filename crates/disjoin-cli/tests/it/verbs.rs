@@ -145,6 +145,16 @@ fn convert_copies_a_release() {
 }
 
 #[test]
+fn flags_take_the_names_of_recipes() {
+    let bench = Bench::new();
+    let told = |flag: &str| text(&bench.run(&["protect", "x.dat", flag, "?"]).stderr);
+    assert!(told("--grouping").contains("[possible values: paper, layered, guarded]"), "{}", told("--grouping"));
+    let methods: Vec<&str> = disjoin::recipe::Method::ALL.iter().map(|entry| entry.name).collect();
+    let (all, of_methods) = (format!("[possible values: {}]", methods.join(", ")), told("--method"));
+    assert!(of_methods.split_whitespace().collect::<Vec<_>>().join(" ").contains(&all), "{of_methods}");
+}
+
+#[test]
 fn every_help_has_examples() {
     let bench = Bench::new();
     let verbs = ["protect", "verify", "inspect", "generate", "convert", "demo", "generate quest", "generate hospital"];

@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::generate::stream;
 use crate::knowledge::network::independence::{Degrees, Statistic, test};
 use crate::knowledge::network::infer::{MAX_CELLS, posterior};
-use crate::knowledge::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb, ics};
+use crate::knowledge::network::{Coded, Cpt, Fitted, Network, Risk, cpt, hill_climb, ics, pc_stable};
 
 /// How Algorithm 1 is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -199,6 +199,8 @@ pub enum Structure {
         /// The paper's figures need 0; Weka's default is 2.
         max_cardinality: usize,
     },
+    /// By tests of independence, whatever the order of columns (colombo2014).
+    PcStable,
 }
 
 impl Structure {
@@ -215,6 +217,8 @@ pub struct Options {
     pub alpha: f64,
     /// Configurations with fewer rows do not count.
     pub min_support: u32,
+    /// What is added to every count of the tables that the rules of Algorithm 1 are read off: 0, or 1 for Laplace's rule.
+    pub smoothing: f64,
     /// How likely it may be that anything is reported where columns are independent.
     pub level: f64,
     /// How unlikely a cell must be by chance to be proposed.
@@ -234,6 +238,7 @@ impl Default for Options {
         Options {
             alpha: 0.5,
             min_support: 2,
+            smoothing: 0.0,
             level: 0.05,
             proposing: 0.01,
             structure: Structure::HillClimbing,
@@ -306,7 +311,12 @@ pub fn dependencies(data: &Coded, options: &Options) -> Result<Found> {
     check_share("proposing", options.proposing)?;
     let logs = log_factorials(data.n_rows());
     let network = learn(data, options)?;
-    let detect_options = Detect { alpha: options.alpha, min_support: options.min_support, ..Detect::default() };
+    let detect_options = Detect {
+        alpha: options.alpha,
+        added: options.smoothing,
+        min_support: options.min_support,
+        reading: Reading::Sensible,
+    };
     let rules = detect(data, &network, &detect_options)?;
     let all = Part::new(data, network.clone());
     let (mut dependencies, proposed) = if options.confirm {
@@ -346,6 +356,10 @@ pub fn learn(data: &Coded, options: &Options) -> Result<Network> {
         Structure::Ics { max_cardinality } => {
             let search = ics::Options { max_cardinality, max_parents, ..Default::default() };
             Ok(ics::learn(data, &search)?.network)
+        }
+        Structure::PcStable => {
+            let search = pc_stable::Options { max_parents, ..Default::default() };
+            Ok(pc_stable::learn(data, &search)?.network)
         }
     }
 }

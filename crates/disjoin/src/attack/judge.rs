@@ -158,12 +158,23 @@ impl<'a> Truth<'a> {
         Truth { observer, ..self }
     }
 
-    pub(super) fn records(&self) -> &Transactions {
+    /// The records of the original, in the terms of the release.
+    pub fn records(&self) -> &Transactions {
         &self.records
     }
 
     pub(super) fn release(&self) -> &Disassociated {
         self.release
+    }
+
+    /// The simple cluster of a record, if that is known.
+    pub(super) fn leaf_of(&self, record: RecordId) -> Option<u32> {
+        match &self.candidates {
+            Candidates::OfLeaf(records) => {
+                (0..).zip(records).find(|(_, records)| records.binary_search(&record).is_ok()).map(|(leaf, _)| leaf)
+            }
+            Candidates::OfTerm(_) => None,
+        }
     }
 
     /// The records that hold all of `terms`: those of the cluster, or all if its records are not known.

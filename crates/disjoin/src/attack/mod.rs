@@ -2,29 +2,38 @@
 //!
 //! An [`Attack`] turns a [`View`] into [`Findings`]: statements about clusters of the release. Whether they are true is
 //! for [`judge`] to say, and for [`summary`] to tell. Only they and [`background`], which stands for what the adversary knew
-//! before, see the original. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
+//! before, see the original; so do [`attackers`] and [`stronger`](mod@stronger), which draw that knowledge. Of tables, [`background_knowledge`] says what is believed of people who are in a class, and
 //! [`against_prior`], which is given the truth, whether that is any better than before; of split tables,
 //! [`knowledge_breach`](mod@knowledge_breach) says how likely sensitive values are guessed, and
 //! [`network_breach`](mod@network_breach) how likely by somebody who knows how they go together. [`dependency`] finds the rules
 //! between columns that rows show, and [`surviving`](mod@surviving) tells which of them a release still has.
+//!
+//! [`rerun`](mod@rerun) is given the program, as everybody may have it, and runs it on possible originals.
 
 pub mod against_prior;
+pub mod attackers;
 pub mod background;
 pub mod background_knowledge;
 pub mod dependency;
 pub mod judge;
 pub mod knowledge_breach;
 pub mod network_breach;
+pub mod person_breach;
 
 pub mod closure;
 pub mod cover;
 mod order;
+mod originals;
+pub mod rerun;
+pub mod shared;
+pub mod witness;
 pub mod worlds;
 
 mod assignment;
 pub mod identity;
 pub mod reassociate;
 mod room;
+pub mod stronger;
 
 pub mod semantic;
 
@@ -47,6 +56,8 @@ pub use cover::Cover;
 pub use judge::{Rate, Score, Truth, baseline};
 pub use knowledge_breach::{BreachReport, knowledge_breach};
 pub use network_breach::{NetworkBreach, network_breach};
+pub use person_breach::{PersonBreach, person_breach};
+pub use rerun::{Looked, Program, Reran, rerun};
 pub use room::check_room;
 pub use surviving::{Surviving, surviving};
 pub use worlds::Worlds;

@@ -7,13 +7,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::attackers::OfAttacker;
 use super::identity::{self, Risk, pairs_of_release};
 use super::judge::{Rate, Score, Truth, baseline, concerned, judge};
 use super::reassociate::{Matching, Reassociate, co_occurrence};
+use super::rerun::{Looked, Reran};
+use super::stronger::Stronger;
 use super::{Attack, Closure, Cover, Coverage, Finding, Findings, Says, View, Worlds};
 use crate::data::TermId;
 use crate::reconstruct::Model;
-use crate::release::{Disassociated, Node};
+use crate::release::{Disassociated, Node, Promise};
 
 /// An attack by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,19 +32,27 @@ pub enum Choice {
     Reassociate,
     /// The probability that a row is a person's.
     Identity,
+    /// Possible originals, protected again.
+    Rerun,
 }
 
 impl Choice {
     /// All of them, in the order of strength.
-    pub const ALL: [Choice; 5] =
-        [Choice::Cover, Choice::Closure, Choice::Worlds, Choice::Reassociate, Choice::Identity];
+    pub const ALL: [Choice; 6] =
+        [Choice::Cover, Choice::Closure, Choice::Worlds, Choice::Reassociate, Choice::Identity, Choice::Rerun];
+
+    /// Those that are run if none is named: rerun only against what promises to withstand it.
+    pub fn usual(promise: Promise) -> Vec<Choice> {
+        let is_usual = |choice: &Choice| *choice != Choice::Rerun || promise == Promise::ProgramAware;
+        Choice::ALL.into_iter().filter(is_usual).collect()
+    }
 }
 
 /// The guesses of the baseline are random, and the same for everybody.
 const BASELINE_SEED: u64 = 1;
 
-/// Runs those of the chosen attacks that make statements, in the order of strength, each once; `steps` is for worlds.
-pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64) -> Vec<Findings> {
+/// Runs those of the chosen attacks that make statements and need no program, in the order of strength, each once.
+pub fn find(view: &View<'_>, chosen: &[Choice], worlds: &Worlds) -> Vec<Findings> {
     let run = |attack: &dyn Attack| {
         view.observer.stage(&format!("attacking: {}", attack.name()));
         attack.run(view)
@@ -50,9 +61,9 @@ pub fn find(view: &View<'_>, chosen: &[Choice], steps: u64) -> Vec<Findings> {
         Some(match choice {
             Choice::Cover => run(&Cover),
             Choice::Closure => run(&Closure),
-            Choice::Worlds => run(&Worlds { steps }),
+            Choice::Worlds => run(worlds),
             Choice::Reassociate => run(&Reassociate { score: co_occurrence(view.release), matching: Matching::Greedy }),
-            Choice::Identity => return None,
+            Choice::Identity | Choice::Rerun => return None,
         })
     };
     Choice::ALL.iter().filter(|choice| chosen.contains(choice)).filter_map(of_choice).collect()
@@ -75,14 +86,20 @@ pub struct Summary {
     pub records: u64,
     /// Simple clusters.
     pub clusters: u64,
-    /// Simple clusters with terms in shared chunks. No attack decides sets with such terms.
+    /// Simple clusters with terms in shared chunks, without those of which an attack decided all sets with such terms.
     pub clusters_with_shared_terms: u64,
     /// How many different statements are certain.
     pub certain: u64,
     /// What each attack found.
     pub attacks: Vec<OfAttack>,
+    /// What attackers of three strengths get out of cover problems.
+    pub attackers: Vec<OfAttacker>,
     /// Whose row it may be.
     pub identity: Option<Risk>,
+    /// What running the program again showed.
+    pub rerun: Option<Reran>,
+    /// What an adversary learns who knows more than is promised, if one was asked for.
+    pub stronger: Option<Stronger>,
     /// Clusters with certain disclosures, the worst first.
     pub worst: Vec<Cluster>,
 }
@@ -153,9 +170,20 @@ impl Summary {
             clusters_with_shared_terms: release.roots.iter().map(|root| with_shared_terms(root, false)).sum(),
             certain,
             attacks: found.iter().map(of_attack).collect(),
+            attackers: Vec::new(),
             identity,
+            rerun: None,
+            stronger: None,
             worst,
         }
+    }
+
+    /// The same with what running the program again showed, and with how many clusters have no set with shared terms left to decide.
+    #[must_use]
+    pub fn and(self, rerun: Option<Reran>, decided: u64) -> Self {
+        let is_decided = rerun.is_some_and(|reran| reran.looked == Looked::Exactly);
+        let left = if is_decided { 0 } else { self.clusters_with_shared_terms.saturating_sub(decided) };
+        Summary { rerun, clusters_with_shared_terms: left, ..self }
     }
 }
 

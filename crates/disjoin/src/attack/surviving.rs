@@ -365,7 +365,8 @@ fn told(published: &Published, of: Of, columns: &[usize], found: Found, options:
     let data = published.data.select(columns)?;
     let names = Names { published, columns };
     let rule = |rule: &Rule| names.rule(rule, found.confirms(rule));
-    let literal = Detect { alpha: options.alpha, reading: Reading::Literal, ..Detect::default() };
+    let literal =
+        Detect { alpha: options.alpha, added: options.smoothing, reading: Reading::Literal, ..Detect::default() };
     let literal = detect(&data, &found.network, &literal)?.iter().map(rule).collect();
     let name = |column: usize| names.name(column);
     let arrow = |((from, to), &bits): ((usize, usize), &f64)| Arrow { from: name(from), to: name(to), bits };

@@ -7,7 +7,9 @@
 //! Paper:      ours, after barakat2016: see `reconstruct/aware/mod.rs`
 //! Promises:   no cluster cut by the rule of the view has k records or more with the terms of a finding; in a proved cluster these are all
 //! Assumes:    the order of `order.rs`; terms of a term chunk are rare, as they are unless they were said to be sensitive.
-//!             Leaves of a joint cluster are looked at one by one: shared chunks count as if they could fill any records
+//!             For sets of record chunks, leaves of a joint cluster are looked at one by one: shared chunks count as if they could fill
+//!             any records. Sets with terms of shared chunks are decided in small joint clusters (`shared.rs`), and not looked at in
+//!             others, nor where chunks are shared by another rule than refining
 //! Cost:       that of `reconstruct::aware::analyse` for each cluster
 //! Checked by: tests/it/attack.rs; tests/it/aware.rs, against all worlds of small clusters
 
@@ -15,7 +17,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::{Attack, Coverage, Finding, Findings, Says, View};
+use super::{Attack, Coverage, Finding, Findings, Says, View, shared};
 use crate::data::TermId;
 use crate::reconstruct::aware::{Breach, Cut, analyse, filled_by_terms};
 use crate::release::{Disassociated, Header, Node, Simple};
@@ -25,11 +27,18 @@ use crate::release::{Disassociated, Header, Node, Simple};
 pub struct Worlds {
     /// How many steps of a complete search an itemset is worth, if quicker ways fail.
     pub steps: u64,
+    /// Whether clusters came to share chunks by refining.
+    pub is_refined: bool,
+}
+
+impl Worlds {
+    /// Only what follows from how clusters are cut: sets of record chunks.
+    pub const OF_CUT: Worlds = Worlds { steps: 20_000, is_refined: false };
 }
 
 impl Default for Worlds {
     fn default() -> Self {
-        Worlds { steps: 20_000 }
+        Worlds { is_refined: true, ..Worlds::OF_CUT }
     }
 }
 
@@ -56,7 +65,11 @@ impl Attack for Worlds {
         let (clusters, proved) =
             (leaves.len() as u64, decided.iter().filter(|(_, is_proved)| *is_proved).count() as u64);
         let coverage = Coverage { clusters, proved, open: clusters - proved };
-        let found = decided.into_iter().flat_map(|(found, _)| found).collect();
+        let mut found: Vec<Finding> = decided.into_iter().flat_map(|(found, _)| found).collect();
+        if self.is_refined {
+            found.extend(shared::findings(view));
+            found.sort_by(|a, b| (a.leaf, &a.terms).cmp(&(b.leaf, &b.terms)));
+        }
         Findings { attack: self.name(), says: Says::FewerThanK, found, coverage }
     }
 }

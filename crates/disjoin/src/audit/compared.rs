@@ -15,12 +15,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::cells::{Shown, Value};
 use super::{Labels, shown};
 use crate::data::Cell;
 use crate::data::class_counts::Tally;
 use crate::data::table::{Column, Role, Table};
 use crate::observer::Observer;
+use crate::release::cells::{Shown, Value};
 
 /// Comparing takes no more words of bits than this.
 const MOST_WORK: u64 = 20_000_000_000;

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cells::{Shown, Value, fits};
 use crate::observer::Observer;
+use crate::release::cells::{Shown, Value, fits};
 
 /// Choices that are tried for one class, and for all.
 const STEPS: u64 = 20_000;

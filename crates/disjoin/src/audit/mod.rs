@@ -9,11 +9,10 @@
 //! Cost:       a few passes over the records, and the sensitive values of each class; see `matching.rs` for cells that overlap
 //! Checked by: `tests/it/audit.rs`, against slow definitions and the numbers of pycanon
 //!
-//! `cells` knows how others spell what they generalise, `measures` how sensitive values are spread, `risks` how probably records are
+//! `release/cells.rs` knows how others spell what they generalise, `measures` how sensitive values are spread, `risks` how probably records are
 //! those of a person, `matching` the same where cells overlap, `compared` what was kept of an original, `sets` k^m of sets,
 //! `require` what somebody asks of it, `promise` what a claim could promise.
 
-pub mod cells;
 pub mod compared;
 mod matching;
 mod measures;
@@ -31,7 +30,7 @@ use crate::data::table::{Column, Role, Table};
 use crate::data::{Dictionary, Hierarchy, Partition};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
-pub use cells::Shown;
+use crate::release::cells::{Shown, number};
 pub use matching::Matching;
 pub use measures::{Guessing, Recursive, SensitiveAudit, Worst};
 pub use promise::criteria;
@@ -283,7 +282,7 @@ pub fn without_suppressed(table: &Table, labels: &Labels) -> (Table, u64) {
 pub fn with_numbers(mut table: Table, roles: &[Role]) -> Table {
     for column in table.columns.iter_mut().filter(|column| roles.contains(&column.role)) {
         let texts = column.domain.texts();
-        let mut numbers: Vec<f64> = texts.iter().filter_map(|text| cells::number(text.trim())).collect();
+        let mut numbers: Vec<f64> = texts.iter().filter_map(|text| number(text.trim())).collect();
         numbers.sort_unstable_by(f64::total_cmp);
         numbers.dedup();
         let is_number = column.domain.numbers().is_none() && column.domain.hierarchy().is_none();
@@ -292,7 +291,7 @@ pub fn with_numbers(mut table: Table, roles: &[Role]) -> Table {
         }
         let missing = column.domain.missing();
         let codes = column.codes.iter().map(|&code| if code == missing { u32::MAX } else { code }).collect();
-        let value = |text: &str| cells::number(text.trim()).unwrap_or(0.0);
+        let value = |text: &str| number(text.trim()).unwrap_or(0.0);
         *column = Column::from_number_codes(&column.name, column.role, texts, codes, value);
     }
     table

@@ -56,6 +56,23 @@ enum Key {
     Guess,
 }
 
+impl Key {
+    /// A limit that somebody may well set.
+    fn example(self) -> &'static str {
+        match self {
+            Key::K => "5",
+            Key::L | Key::EntropyL => "2",
+            Key::Recursive => "3:2",
+            Key::T | Key::TEqual | Key::TOrdered | Key::THierarchical => "0.3",
+            Key::Beta | Key::EnhancedBeta | Key::Delta => "1",
+            Key::Alpha => "0.5",
+            Key::Prosecutor | Key::ProsecutorMean | Key::Journalist | Key::Marketer => "0.2",
+            Key::Unique | Key::AtRisk => "0",
+            Key::Guess => "0.1",
+        }
+    }
+}
+
 /// One thing that is required.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirement {
@@ -127,7 +144,7 @@ fn one(name: &str, number: &str) -> Result<Requirement> {
     let limit = number.trim().parse::<f64>().ok().filter(|limit| limit.is_finite() && *limit >= 0.0);
     let Some(limit) = limit else {
         let problem = format!("the limit of {name} is not a number of 0 or more");
-        return Err(Error::recipe("require", problem, format!("for example {name}=1")));
+        return Err(Error::recipe("require", problem, format!("for example {name}={}", key.example())));
     };
     Ok(Requirement { name, meaning, key, limit, rank })
 }
@@ -250,15 +267,24 @@ mod tests {
     }
 
     #[test]
+    fn examples_can_be_required() {
+        for (name, key, _) in KEYS {
+            assert!(one(name, key.example()).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_required_is_refused_with_a_remedy() {
         for (text, problem, hint) in [
             ("", "names nothing", "k=5"),
             ("k", "as in k=5", "--require k=5"),
-            ("k=five", "limit of k is not a number", "k=1"),
-            ("k=-1", "limit of k is not a number", "k=1"),
+            ("k=five", "limit of k is not a number", "for example k=5"),
+            ("k=-1", "limit of k is not a number", "for example k=5"),
             ("kk=5", "kk is nothing", "did you mean k?"),
             ("enropy-l=2", "enropy-l is nothing", "did you mean entropy-l?"),
             ("zebra=2", "zebra is nothing", "Known are k, l"),
+            ("t=near", "limit of t is not a number", "for example t=0.3"),
+            ("recursive=x:2", "limit of recursive is not a number", "for example recursive=3:2"),
             ("recursive=3", "needs c and l", "recursive=3:2"),
             ("recursive=3:1", "needs c and l", "recursive=3:2"),
             ("k=5,k=6", "required twice", "once"),

@@ -12,7 +12,6 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::table::{Column, Sets};
@@ -20,7 +19,8 @@ use super::{Dataset, Dictionary, RecordId, Transactions};
 use crate::error::{Error, Result};
 
 /// What becomes of several rows of one person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Visits {
     /// One record: the union of sets; of a table, the values on which all rows of the person agree.

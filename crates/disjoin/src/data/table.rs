@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{Dictionary, Hierarchy, RecordId, Transactions};
 
 /// What a column is for. There is no default: a column that nobody thought of is how people get published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Names a person: never leaves.

@@ -30,7 +30,7 @@ pub use relative_error::{Averaged, Error as RelativeError, Window};
 pub use split::{SplitReport, measure_split};
 pub use table::{TableOptions, TableReport, measure_table};
 pub use terms_lost::TermsLost;
-pub use top_k::{Deviation, TopK};
+pub use top_k::{Deviation, OfLength, TopK};
 
 use crate::data::{Dataset, Hierarchy, Interest};
 use crate::error::Result;

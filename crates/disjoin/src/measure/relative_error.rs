@@ -91,13 +91,14 @@ pub(super) fn windows(
 ) -> Vec<Window> {
     let n_reconstructions = options.reconstructions;
     let pairs = Pairs::new(original);
-    let truth = pairs.supports(&original.records);
-    let certain = pairs.supports(chunks);
-    let mut drawn = vec![pairs.supports(first)];
-    let selection = Selection::new(model, &pairs.windows.concat());
     let observer = options.observer;
-    observer.check();
-    let draw = |nth: u64| pairs.supports(&reconstruct_terms(&selection, options.seed, nth));
+    let supports = |records: &Transactions| {
+        observer.check();
+        pairs.supports(records)
+    };
+    let (truth, certain, mut drawn) = (supports(&original.records), supports(chunks), vec![supports(first)]);
+    let selection = Selection::new(model, &pairs.windows.concat());
+    let draw = |nth: u64| supports(&reconstruct_terms(&selection, options.seed, nth));
     drawn.par_extend((1..n_reconstructions.max(1)).into_par_iter().map(draw));
     let expected = pair_expectations_if(model, &pairs.windows, multiplicity);
     observer.check();

@@ -33,6 +33,23 @@ pub struct TopK {
     pub tkd_e: Deviation,
     /// tKd-ML2: on one reconstruction, with the ancestors of all terms in a taxonomy, if one was given.
     pub tkd_ml2: Option<Deviation>,
+    /// The same for those itemsets that have at most m terms: the promise speaks of them.
+    pub up_to_m: OfLength,
+    /// And for those that have more.
+    pub above_m: OfLength,
+}
+
+/// Itemsets of the original's K best of some lengths, and the share of them that is not among the K best of what was published.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct OfLength {
+    /// How many of the K best are of these lengths.
+    pub itemsets: usize,
+    /// On one reconstruction.
+    pub tkd: f64,
+    /// On the chunks alone.
+    pub tkd_a: f64,
+    /// On expected supports.
+    pub tkd_e: f64,
 }
 
 /// The share of the original's K best itemsets that are not among the K best of what was published.
@@ -57,20 +74,34 @@ pub(super) fn compare(
     let n_terms = original.n_terms();
     let observer = options.observer;
     let mining = larger(options.top, observer);
-    let of = |records: &Transactions| deviation(best, records, n_terms, &mining);
+    let m = model.release().header.m as usize;
+    let of = |records: &Transactions| {
+        let supports = |sets: &[&[TermId]]| itemset_supports(records, n_terms, sets);
+        let found = Best::of(records, n_terms, &mining);
+        (best.deviation(&found, supports), best.lost_by_length(&found, m))
+    };
     let expected = || {
         let support = |set: &&[TermId]| to_a_millionth(expectation(model, set));
         let supports = |sets: &[&[TermId]]| sets.par_iter().with_max_len(1).map(support).collect();
         let singles = top_expected(model, &Mining { max_length: 1, observer, ..Mining::top(options.top) })?;
         let found = Best::new(singles, top_expected(model, &mining)?, options.top);
-        Ok(best.deviation(&found, supports))
+        Ok((best.deviation(&found, supports), best.lost_by_length(&found, m)))
     };
     let with_ancestors = |hierarchy| multilevel(original, reconstruction, hierarchy, options.top, observer);
     let ((tkd, tkd_a), (tkd_e, tkd_ml2)) = rayon::join(
         || rayon::join(|| of(reconstruction), || of(chunks)),
         || rayon::join(expected, || options.hierarchy.map(with_ancestors)),
     );
-    Ok(TopK { k: options.top, tkd, tkd_a, tkd_e: tkd_e?, tkd_ml2 })
+    let ((tkd, drawn), (tkd_a, certain), (tkd_e, expected)) = (tkd, tkd_a, tkd_e?);
+    let short = best.all.iter().filter(|itemset| itemset.terms.len() <= m).count();
+    let of_length = |which: usize, itemsets: usize| OfLength {
+        itemsets,
+        tkd: share(drawn[which], itemsets),
+        tkd_a: share(certain[which], itemsets),
+        tkd_e: share(expected[which], itemsets),
+    };
+    let (up_to_m, above_m) = (of_length(0, short), of_length(1, best.all.len() - short));
+    Ok(TopK { k: options.top, tkd, tkd_a, tkd_e, tkd_ml2, up_to_m, above_m })
 }
 
 /// tKd of records of the original's terms.
@@ -155,6 +186,15 @@ impl Best<u32> {
             at_least_two_terms: lost(&self.at_least_two_terms, &found.at_least_two_terms),
             generous: share(missing.len() - ties, self.all.len()),
         }
+    }
+}
+
+impl Best<u32> {
+    /// How many of these are not in `found`: of at most m terms, and of more.
+    fn lost_by_length<S>(&self, found: &Best<S>, m: usize) -> [usize; 2] {
+        let missing = missing(&self.all, &found.all);
+        let short = missing.iter().filter(|terms| terms.len() <= m).count();
+        [short, missing.len() - short]
     }
 }
 

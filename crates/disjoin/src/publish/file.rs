@@ -8,6 +8,7 @@ use super::access::{self, Readers};
 use super::destination::split;
 use super::lock::Lock;
 use crate::error::{Error, Place, Result};
+use crate::observer::observed;
 
 /// Writes a file as a whole or not at all. An existing one is replaced only if `overwrite` says so, and keeps its mode.
 ///
@@ -29,7 +30,9 @@ pub fn write_file<T>(
     let temporary = lock.temporary("tmp")?;
     // A file that few could read must not become one that many can: it gets the wider mode at the end.
     let first = if old.is_some() { Readers::Owner } else { readers };
-    let written = access::create(&temporary, first).map_err(cannot_write).and_then(|mut file| {
+    // Cancelled work must not unwind past what it has to remove.
+    let written = observed(|| {
+        let mut file = access::create(&temporary, first).map_err(cannot_write)?;
         let filled = fill(&mut file)?;
         if let Some(old) = old.filter(|_| readers == Readers::Usual) {
             file.set_permissions(old.permissions()).map_err(cannot_write)?;

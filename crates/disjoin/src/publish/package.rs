@@ -38,13 +38,20 @@ impl Encoding {
     }
 }
 
-/// A file of a package: with every block that is written to it, it is asked whether to stop.
-pub struct Watched<'a> {
-    file: &'a mut Hashed,
+/// A file that is written: with every block, it is asked whether to stop.
+pub struct Watched<'a, F = Hashed> {
+    file: &'a mut F,
     observer: &'a dyn Observer,
 }
 
-impl Write for Watched<'_> {
+impl<'a, F: Write> Watched<'a, F> {
+    /// Watches a file.
+    pub fn new(file: &'a mut F, observer: &'a dyn Observer) -> Self {
+        Watched { file, observer }
+    }
+}
+
+impl<F: Write> Write for Watched<'_, F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A buffer that is dropped because the work was cancelled writes once more; to unwind there would abort.
         if !std::thread::panicking() {
@@ -136,7 +143,7 @@ impl<'a> Package<'a> {
         // Waiting for the disk overlaps with work.
         self.files.into_par_iter().with_max_len(1).try_for_each(|(part, name, fill)| {
             observer.check();
-            let written = staging.write(part, &name, |file| fill(&mut Watched { file, observer }));
+            let written = staging.write(part, &name, |file| fill(&mut Watched::new(file, observer)));
             // Whoever fills a file does not know which folder it will be in.
             written.map_err(|error| match error {
                 Error::Io { action, source, .. } => Error::io(&staging.place(part, &name), action, source),

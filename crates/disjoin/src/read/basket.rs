@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use memchr::memchr;
 use rayon::prelude::*;
 
-use super::Options;
 use super::builder::{Counts, check_count, too_long};
 use super::readings::{check_shape, of_baskets};
 use super::text::{bad_quote, field, is_trimmed, line_of, write_fields};
+use super::{Options, Separated};
 use crate::data::{Dataset, Dictionary, TermId, Transactions};
 use crate::error::Result;
 use crate::observer::Observer;
@@ -24,16 +24,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const BLOCK: usize = 512 << 10;
 
 /// Reads basket text; also says what separates its terms.
-pub(super) fn read(
-    name: &str,
-    text: &str,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts, u8)> {
-    let separator = match options.separator {
-        Some(separator) => separator,
-        None => of_baskets(name, text, options.format.is_some())?,
-    };
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<Separated> {
+    let separator = options.separator_or(|| of_baskets(name, text, options.format.is_some()))?;
     let (dataset, counts) = read_blocks(name, text, separator, options.max_record_terms, BLOCK, observer)?;
     if options.separator.is_none() {
         check_shape(name, separator, dataset.records.len(), dataset.records.n_incidences(), dataset.n_terms())?;

@@ -19,6 +19,20 @@ pub fn interest(sets: Option<&Path>, weights: Option<&Path>, dictionary: &Dictio
     Ok(Interest { sets, weights })
 }
 
+/// The clusters of records, one name a line in the order of the records; numbers are by first appearance.
+pub fn clusters(path: &Path) -> Result<Vec<u32>> {
+    let name = path.display().to_string();
+    let text = String::from_utf8(read_file(path, "read", Memory::default())?)
+        .map_err(|_| Error::input(Place::file(&name), "is not valid UTF-8").with_hint("convert the file to UTF-8"))?;
+    let mut names = Dictionary::default();
+    let number = |(line, text): (usize, &str)| match text.trim() {
+        "" => Err(Error::input(Place::line(&name, line as u64 + 1), "names no cluster")
+            .with_hint("write the cluster of one record in each line")),
+        cluster => Ok(names.intern(cluster)),
+    };
+    text.lines().enumerate().map(number).collect()
+}
+
 /// The terms of each line, ascending and each once.
 fn utility_sets(path: &Path, dictionary: &Dictionary) -> Result<Vec<Vec<TermId>>> {
     let mut sets = Vec::new();

@@ -8,26 +8,18 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::Options;
 use super::builder::{Counts, check_count, too_long};
 use super::readings::{SEPARATORS, of_table};
 use super::recognise::{Kind, kind_of, sample_rows};
 use super::text::{Rows, head, is_blank_row, lines_with, write_fields};
+use super::{Options, Separated};
 use crate::data::{Dataset, Dictionary, TermId};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 
 /// Reads long CSV.
-pub(super) fn read(
-    name: &str,
-    text: &str,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts, u8)> {
-    let separator = match options.separator {
-        Some(separator) => separator,
-        None => find_separator(name, text, options)?,
-    };
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<Separated> {
+    let separator = options.separator_or(|| find_separator(name, text, options))?;
     let mut rows = Rows::new(name, text, separator);
     let mut row = Vec::new();
     let mut line = rows.next(&mut row)?;

@@ -11,6 +11,7 @@ mod columnar;
 mod documents;
 pub(crate) mod encoding;
 pub mod extract;
+pub mod flat;
 mod hierarchy;
 mod interest;
 mod items;
@@ -35,6 +36,7 @@ pub mod values;
 mod wide;
 pub mod wordnet;
 pub mod words;
+#[cfg(feature = "workbooks")]
 mod workbook;
 
 use std::borrow::Cow;
@@ -60,7 +62,7 @@ pub use hierarchy::{
     HierarchyStyle, hierarchy, hierarchy_terms, parse_hierarchy, parse_hierarchy_terms, rooted_hierarchy,
     write_hierarchy,
 };
-pub use interest::interest;
+pub use interest::{clusters, interest};
 pub use items::items;
 pub use reading::{Joined, Reading};
 pub use records::sets_of_rows;
@@ -158,6 +160,11 @@ impl Join {
 }
 
 impl Options {
+    /// What stands between fields: as somebody said, or as it is found out.
+    fn separator_or(&self, found: impl FnOnce() -> Result<u8>) -> Result<u8> {
+        self.separator.map_or_else(found, Ok)
+    }
+
     /// Whether columns are put together or joined, so that a file is read row by row.
     pub(crate) fn needs_rows(&self) -> bool {
         !self.set_columns.is_empty() || self.indicators || self.join.is_some()
@@ -396,6 +403,9 @@ pub fn write(dataset: &Dataset, format: Format, path: &Path, out: &mut dyn Write
     .map_err(|source| Error::io(path, "write", source))
 }
 
+/// Records, what was left out of them, and what separates them.
+type Separated = (Dataset, Counts, u8);
+
 /// What a file holds.
 struct Parsed {
     format: Format,
@@ -571,6 +581,17 @@ mod parquet {
     }
 }
 
+/// Stands in for the reader of workbooks where it is not compiled in.
+#[cfg(not(feature = "workbooks"))]
+mod workbook {
+    use super::{Error, Format, Observer, Result, Rows};
+
+    pub(super) fn rows(_: &str, _: &[u8], _: Format, _: Option<&str>, _: &dyn Observer) -> Result<Rows<'static>> {
+        let hint = "build with the feature workbooks, or save the sheet as csv";
+        Err(Error::recipe("format", "this build of disjoin reads no workbooks", hint))
+    }
+}
+
 /// Stands in for the readers of columns in batches where they are not compiled in.
 #[cfg(not(feature = "parquet"))]
 mod columnar {
@@ -718,7 +739,9 @@ mod tests {
         check_fault("x.dat", "1 2\n3 \0\n", Some(2));
         check_fault("x.dat", "PK\u{3}\u{4}", None);
         for format in NAMES.map(|(_, format)| format) {
-            if matches!(format, Format::Parquet | Format::Arrow) && cfg!(not(feature = "parquet")) {
+            let (is_columnar, is_workbook) =
+                (matches!(format, Format::Parquet | Format::Arrow), matches!(format, Format::Xlsx | Format::Ods));
+            if cfg!(not(feature = "parquet")) && is_columnar || cfg!(not(feature = "workbooks")) && is_workbook {
                 continue;
             }
             let error = read_bytes("x", b"a\n\xff\xfe\n", &read_as(format)).unwrap_err();

@@ -146,10 +146,7 @@ fn with_rows<T>(
 
 /// The rows of CSV.
 fn of_text<'a>(name: &'a str, text: &'a str, options: &Options) -> Result<Rows<'a>> {
-    let separator = match options.separator {
-        Some(separator) => separator,
-        None => of_table(name, text)?,
-    };
+    let separator = options.separator_or(|| of_table(name, text))?;
     let mut rows = text::Rows::new(name, text, separator);
     let (mut first, mut blank_lines) = (Vec::new(), 0);
     while rows.next(&mut first)?.is_some() && is_blank_row(&first) {

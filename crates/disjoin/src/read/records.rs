@@ -50,12 +50,13 @@ pub(super) fn sets_of_rows_with(
     let person = options.person.as_ref().filter(|_| is_list);
     let person = person.map(|person| position_of(&name, &names, person)).transpose().map_err(of_header)?;
     let all = sample.into_iter().map(Ok).chain(rows.by_ref());
+    let reader = Reader { name: &name, options, observer };
     let (dataset, counts) = match columns {
-        Columns::List(at) if arrays.contains(&at) => {
-            read_arrays(&name, &header[at], (at, person), all, options, observer)
+        Columns::List(at) => {
+            let of = Lists { column: &header[at], at, person };
+            if arrays.contains(&at) { reader.arrays(&of, all) } else { reader.lists(&of, all) }
         }
-        Columns::List(at) => read_lists(&name, &header[at], (at, person), all, options, observer),
-        Columns::Long { id, item } => read_pairs(&name, id, item, all, options, observer),
+        Columns::Long { id, item } => reader.pairs(id, item, all),
     }?;
     let (bytes, sha256) = rows.finish();
     // In the long format whoever is named by an id is a person.
@@ -133,63 +134,68 @@ fn text(row: &Row, at: usize) -> &str {
     row[at].as_deref().unwrap_or_default()
 }
 
-fn read_lists(
-    name: &str,
-    column: &str,
-    (at, person): (usize, Option<usize>),
-    rows: impl Iterator<Item = Result<(u64, Row)>>,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts)> {
-    let (mut cells, mut persons) = (table::Cells::new(), person.map(|_| Vec::new()));
-    for row in rows {
-        let (number, mut row) = row?;
-        if let (Some(person), Some(persons)) = (person, &mut persons) {
-            persons.push(Cow::from(row[person].clone().unwrap_or_default()));
-        }
-        cells.push((number, Cow::from(row.swap_remove(at).unwrap_or_default())));
-    }
-    table::records(name, column, &cells, persons.as_deref(), options, observer)
+/// A column of lists, and the one that names people, if any does.
+struct Lists<'a> {
+    column: &'a str,
+    at: usize,
+    person: Option<usize>,
 }
 
-fn read_arrays(
-    name: &str,
-    column: &str,
-    (at, person): (usize, Option<usize>),
-    rows: impl Iterator<Item = Result<(u64, Row)>>,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts)> {
-    let mut builder = Builder::new(name, options.max_record_terms, observer);
-    for row in rows {
-        let (number, row) = row?;
-        let fault = |problem| Error::input(Place::line(name, number).in_column(column), problem);
-        if let Some(person) = person {
-            builder.person(text(&row, person), number)?;
-        }
-        for element in row[at].as_deref().map_or(Ok(Vec::new()), elements).map_err(fault)? {
-            let null = || fault("an item is null").with_hint("remove the nulls, or give them a name");
-            builder.term(&element.ok_or_else(null)?);
-        }
-        builder.end_record(number)?;
-    }
-    Ok(builder.finish())
+/// Whose rows are read, and how.
+struct Reader<'a> {
+    name: &'a str,
+    options: &'a Options,
+    observer: &'a dyn Observer,
 }
 
-fn read_pairs(
-    name: &str,
-    id: usize,
-    item: usize,
-    rows: impl Iterator<Item = Result<(u64, Row)>>,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts)> {
-    let mut groups = Groups::new(name, options.max_record_terms, observer);
-    for row in rows {
-        let (number, row) = row?;
-        groups.add(text(&row, id), text(&row, item), number)?;
+impl Reader<'_> {
+    /// Records in the cells of a column.
+    fn lists(&self, of: &Lists<'_>, rows: impl Iterator<Item = Result<(u64, Row)>>) -> Result<(Dataset, Counts)> {
+        let &Lists { column, at, person } = of;
+        let (mut cells, mut persons) = (table::Cells::new(), person.map(|_| Vec::new()));
+        for row in rows {
+            let (number, mut row) = row?;
+            if let (Some(person), Some(persons)) = (person, &mut persons) {
+                persons.push(Cow::from(row[person].clone().unwrap_or_default()));
+            }
+            cells.push((number, Cow::from(row.swap_remove(at).unwrap_or_default())));
+        }
+        table::records(self.name, column, &cells, persons.as_deref(), self.options, self.observer)
     }
-    groups.finish()
+
+    /// The same, where a cell is an array by its type.
+    fn arrays(&self, of: &Lists<'_>, rows: impl Iterator<Item = Result<(u64, Row)>>) -> Result<(Dataset, Counts)> {
+        let &Lists { column, at, person } = of;
+        let mut builder = Builder::new(self.name, self.options.max_record_terms, self.observer);
+        for row in rows {
+            let (number, row) = row?;
+            let fault = |problem| Error::input(Place::line(self.name, number).in_column(column), problem);
+            if let Some(person) = person {
+                builder.person(text(&row, person), number)?;
+            }
+            for element in row[at].as_deref().map_or(Ok(Vec::new()), elements).map_err(fault)? {
+                let null = || fault("an item is null").with_hint("remove the nulls, or give them a name");
+                builder.term(&element.ok_or_else(null)?);
+            }
+            builder.end_record(number)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Records of rows with an id and an item each.
+    fn pairs(
+        &self,
+        id: usize,
+        item: usize,
+        rows: impl Iterator<Item = Result<(u64, Row)>>,
+    ) -> Result<(Dataset, Counts)> {
+        let mut groups = Groups::new(self.name, self.options.max_record_terms, self.observer);
+        for row in rows {
+            let (number, row) = row?;
+            groups.add(text(&row, id), text(&row, item), number)?;
+        }
+        groups.finish()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::Options;
 use super::builder::{Builder, Counts};
 use super::jsonl::is_exact;
 use super::long::{position_of, wrong_width};
@@ -15,21 +14,14 @@ use super::people::Repeats;
 use super::readings::{of_table, spelled};
 use super::recognise::{Kind, kind_of};
 use super::text::{Rows, bad_quote, field, is_blank_row, lines_with, write_fields};
+use super::{Options, Separated};
 use crate::data::{Dataset, Evidence};
 use crate::error::{Error, Place, Result};
 use crate::observer::Observer;
 
 /// Reads the list column of a CSV table; also says what separates its cells.
-pub(super) fn read(
-    name: &str,
-    text: &str,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<(Dataset, Counts, u8)> {
-    let separator = match options.separator {
-        Some(separator) => separator,
-        None => of_table(name, text)?,
-    };
+pub(super) fn read(name: &str, text: &str, options: &Options, observer: &dyn Observer) -> Result<Separated> {
+    let separator = options.separator_or(|| of_table(name, text))?;
     let Listed { column, cells, persons, several, left_out } = list_cells(name, text, separator, options, observer)?;
     let (dataset, mut counts) = records(name, &column, &cells, persons.as_deref(), options, observer)?;
     counts.add(left_out);

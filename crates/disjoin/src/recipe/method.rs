@@ -1,7 +1,6 @@
 //! Every method there is: its name, what it takes, what form its release has, and which keys it knows. The only such list: the
 //! command line's `--method`, recipes, refusals, the book's reference and PAPERS.md are made or checked by it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::noise;
@@ -11,7 +10,8 @@ use crate::protect::tabular;
 use crate::release::Form;
 
 /// A method of protection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// k^m-anonymity without losing a term.
@@ -86,14 +86,22 @@ pub struct Entry {
     pub method: Method,
     /// Its name, as people write it.
     pub name: &'static str,
-    /// What it is given.
-    pub takes: Shape,
     /// What its release looks like.
     pub form: Form,
     /// What it does, in a few words.
     pub about: &'static str,
     /// The keys of a recipe that it knows besides those of input, measure and output: whole tables end in a dot.
     pub keys: &'static [&'static [&'static str]],
+}
+
+impl Entry {
+    /// What it is given.
+    pub fn takes(&self) -> Shape {
+        match self.form {
+            Form::Disassociated | Form::Recoded | Form::Noisy => Shape::Sets,
+            Form::Classes | Form::Split => Shape::Table,
+        }
+    }
 }
 
 const KM: &[&str] = &["protect.k", "protect.m"];
@@ -104,10 +112,16 @@ const DISASSOCIATION: &[&str] = &[
     "protect.diversity_rule",
     "protect.utility",
     "protect.weights",
+    "protect.clusters",
     "protect.paper_literal",
     "output.format",
     "attack.run",
     "attack.steps",
+    "attack.witnesses",
+    "attack.attackers",
+    "attack.knows",
+    "attack.knows_all",
+    "attack.knows_absent",
     "limits.certain_disclosures",
     "limits.reidentification_risk",
     "limits.link_error",
@@ -160,16 +174,19 @@ const SPLIT: &[&str] = &["limits.joint_loss", "limits.certain_disclosures", "lim
 const CHANCE: &[&str] = &["table.demonstration"];
 const NOISE: &[&str] = &["protect.noise."];
 
+const BY_HIERARCHY: &[&[&str]] = &[KM, HIERARCHY, MEANING, OF_ITEMSETS];
+const IN_BLOCKS: &[&[&str]] = &[KM, HIERARCHY, &["protect.block"], MEANING, OF_ITEMSETS];
+const IN_PARTS: &[&[&str]] = &[KM, HIERARCHY, &["protect.parts"], MEANING, OF_ITEMSETS];
+const BY_SUPPRESSION: &[&[&str]] = &[KM, MEANING, OF_ITEMSETS];
+const BY_CONSTRAINTS: &[&[&str]] = &[KM, CONSTRAINTS, MEANING, OF_ITEMSETS];
+const OF_CLASSES: &[&[&str]] = &[COLUMNS, CLASSES, SETS];
+
 macro_rules! entry {
-    ($method:ident, $name:literal, $takes:ident, $form:ident, $about:literal, [$($keys:expr),*]) => {
-        Entry {
-            method: Method::$method,
-            name: $name,
-            takes: Shape::$takes,
-            form: Form::$form,
-            about: $about,
-            keys: &[$($keys),*],
-        }
+    ($method:ident, $name:literal, Classes, $about:literal) => {
+        entry!($method, $name, Classes, $about, OF_CLASSES)
+    };
+    ($method:ident, $name:literal, $form:ident, $about:literal, $keys:expr) => {
+        Entry { method: Method::$method, name: $name, form: Form::$form, about: $about, keys: $keys }
     };
 }
 
@@ -179,183 +196,59 @@ impl Method {
         entry!(
             Disassociation,
             "disassociation",
-            Sets,
             Disassociated,
             "k^m-anonymity without losing a term",
-            [KM, SETS, DISASSOCIATION, OF_ITEMSETS]
+            &[KM, SETS, DISASSOCIATION, OF_ITEMSETS]
         ),
-        entry!(
-            Apriori,
-            "apriori",
-            Sets,
-            Recoded,
-            "k^m-anonymity by generalisation along a hierarchy",
-            [KM, HIERARCHY, MEANING, OF_ITEMSETS]
-        ),
-        entry!(
-            Lra,
-            "lra",
-            Sets,
-            Recoded,
-            "the same in blocks of similar records",
-            [KM, HIERARCHY, &["protect.block"], MEANING, OF_ITEMSETS]
-        ),
-        entry!(
-            Vpa,
-            "vpa",
-            Sets,
-            Recoded,
-            "the same, first in parts of the terms",
-            [KM, HIERARCHY, &["protect.parts"], MEANING, OF_ITEMSETS]
-        ),
+        entry!(Apriori, "apriori", Recoded, "k^m-anonymity by generalisation along a hierarchy", BY_HIERARCHY),
+        entry!(Lra, "lra", Recoded, "the same in blocks of similar records", IN_BLOCKS),
+        entry!(Vpa, "vpa", Recoded, "the same, first in parts of the terms", IN_PARTS),
         entry!(
             Suppression,
             "suppression",
-            Sets,
             Recoded,
             "k^m-anonymity by suppressing terms in all records",
-            [KM, MEANING, OF_ITEMSETS]
+            BY_SUPPRESSION
         ),
         entry!(
             SuppressionPartial,
             "suppression-partial",
-            Sets,
             Recoded,
             "k^m-anonymity by suppressing terms in single records",
-            [KM, MEANING, OF_ITEMSETS]
+            BY_SUPPRESSION
         ),
-        entry!(
-            Coat,
-            "coat",
-            Sets,
-            Recoded,
-            "privacy constraints, the rarest term first",
-            [KM, CONSTRAINTS, MEANING, OF_ITEMSETS]
-        ),
-        entry!(
-            Pcta,
-            "pcta",
-            Sets,
-            Recoded,
-            "privacy constraints, the cheapest merge first",
-            [KM, CONSTRAINTS, MEANING, OF_ITEMSETS]
-        ),
-        entry!(Diffpart, "diffpart", Sets, Noisy, "differential privacy: a bag of synthetic records", [NOISE]),
-        entry!(Privbasis, "privbasis", Sets, Noisy, "differential privacy: the most frequent itemsets", [NOISE]),
-        entry!(
-            LeastLoss,
-            "least-loss",
-            Table,
-            Classes,
-            "equivalence classes, each row where it costs least",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            Mondrian,
-            "mondrian",
-            Table,
-            Classes,
-            "equivalence classes by cutting at medians",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            MondrianRelaxed,
-            "mondrian-relaxed",
-            Table,
-            Classes,
-            "the same, where equal values may be divided",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            Lattice,
-            "lattice",
-            Table,
-            Classes,
-            "equivalence classes by levels of hierarchies",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(Mdav, "mdav", Table, Classes, "microaggregation around the most distant rows", [COLUMNS, CLASSES, SETS]),
-        entry!(Sorted, "sorted", Table, Classes, "microaggregation of rows in order", [COLUMNS, CLASSES, SETS]),
-        entry!(
-            MicroaggregationMerge,
-            "microaggregation-merge",
-            Table,
-            Classes,
-            "microaggregation, merged until t-close",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            MicroaggregationSwap,
-            "microaggregation-swap",
-            Table,
-            Classes,
-            "microaggregation, exchanged until t-close",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            ClosenessFirst,
-            "closeness-first",
-            Table,
-            Classes,
-            "microaggregation that is t-close by construction",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            Hilbert,
-            "hilbert",
-            Table,
-            Classes,
-            "equivalence classes along a Hilbert curve",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            Burel,
-            "burel",
-            Table,
-            Classes,
-            "beta-likeness by buckets of sensitive values",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            KPrimacy,
-            "k-primacy",
-            Table,
-            Classes,
-            "against background knowledge, k-anonymity first",
-            [COLUMNS, CLASSES, SETS]
-        ),
-        entry!(
-            BetaPrimacy,
-            "beta-primacy",
-            Table,
-            Classes,
-            "against background knowledge, beta-likeness first",
-            [COLUMNS, CLASSES, SETS]
-        ),
+        entry!(Coat, "coat", Recoded, "privacy constraints, the rarest term first", BY_CONSTRAINTS),
+        entry!(Pcta, "pcta", Recoded, "privacy constraints, the cheapest merge first", BY_CONSTRAINTS),
+        entry!(Diffpart, "diffpart", Noisy, "differential privacy: a bag of synthetic records", &[NOISE]),
+        entry!(Privbasis, "privbasis", Noisy, "differential privacy: the most frequent itemsets", &[NOISE]),
+        entry!(LeastLoss, "least-loss", Classes, "equivalence classes, each row where it costs least"),
+        entry!(Mondrian, "mondrian", Classes, "equivalence classes by cutting at medians"),
+        entry!(MondrianRelaxed, "mondrian-relaxed", Classes, "the same, where equal values may be divided"),
+        entry!(Lattice, "lattice", Classes, "equivalence classes by levels of hierarchies"),
+        entry!(Mdav, "mdav", Classes, "microaggregation around the most distant rows"),
+        entry!(Sorted, "sorted", Classes, "microaggregation of rows in order"),
+        entry!(MicroaggregationMerge, "microaggregation-merge", Classes, "microaggregation, merged until t-close"),
+        entry!(MicroaggregationSwap, "microaggregation-swap", Classes, "microaggregation, exchanged until t-close"),
+        entry!(ClosenessFirst, "closeness-first", Classes, "microaggregation that is t-close by construction"),
+        entry!(Hilbert, "hilbert", Classes, "equivalence classes along a Hilbert curve"),
+        entry!(Burel, "burel", Classes, "beta-likeness by buckets of sensitive values"),
+        entry!(KPrimacy, "k-primacy", Classes, "against background knowledge, k-anonymity first"),
+        entry!(BetaPrimacy, "beta-primacy", Classes, "against background knowledge, beta-likeness first"),
         entry!(
             AssociationHiding,
             "association-hiding",
-            Table,
             Classes,
             "rules from quasi-identifiers to sensitive values are hidden",
-            [COLUMNS, CLASSES, SETS, &["table.hide.", "table.groups_by"]]
+            &[COLUMNS, CLASSES, SETS, &["table.hide.", "table.groups_by"]]
         ),
         entry!(
             BreakMerge,
             "break-merge",
-            Table,
             Split,
             "quasi-identifiers and sensitive columns apart",
-            [COLUMNS, SPLIT, &["table.as_is", "table.groups_by"]]
+            &[COLUMNS, SPLIT, &["table.as_is", "table.groups_by"]]
         ),
-        entry!(
-            Anatomy,
-            "anatomy",
-            Table,
-            Split,
-            "the same, with quasi-identifiers as they are",
-            [COLUMNS, SPLIT, CHANCE]
-        ),
+        entry!(Anatomy, "anatomy", Split, "the same, with quasi-identifiers as they are", &[COLUMNS, SPLIT, CHANCE]),
     ];
 
     /// What a table is protected by if nothing is said.

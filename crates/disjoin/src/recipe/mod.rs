@@ -16,9 +16,9 @@ pub mod written;
 
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::attack::attackers::Class;
 use crate::attack::summary::Choice;
 use crate::location::shown;
 use crate::protect::disassociation::{DiversityRule, Grouping};
@@ -109,6 +109,9 @@ pub struct Protect {
     pub utility: Option<PathBuf>,
     /// A file that says how much terms count when people are grouped.
     pub weights: Option<PathBuf>,
+    /// A file of clusters that are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<PathBuf>,
     /// If terms are recoded instead: how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recoding: Option<recoding::Recoding>,
@@ -124,6 +127,20 @@ pub struct Attack {
     pub run: Vec<Choice>,
     /// How long worlds searches for each set of terms.
     pub steps: u64,
+    /// How many sets rerun makes witnesses for, where it cannot look at all possible originals.
+    pub witnesses: u64,
+    /// Whose cover problems are counted, where that is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attackers: Option<Vec<Class>>,
+    /// How many terms an adversary knows who knows more than is promised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knows: Option<u32>,
+    /// Terms of which that adversary knows all holders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knows_all: Vec<String>,
+    /// Terms that that adversary knows to be absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knows_absent: Vec<String>,
     /// If terms are recoded: what is tried with knowledge of words.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<meaning::Meaning>,
@@ -173,7 +190,8 @@ pub struct Output {
 }
 
 /// How the data of a release are stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
     /// data.jsonl

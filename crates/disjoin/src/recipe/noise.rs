@@ -6,7 +6,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::error::{Error, Result};
@@ -40,7 +39,8 @@ impl Method {
 }
 
 /// How noise is added, as written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
     /// The privacy budget: the presence of one record changes the probability of any release by a factor of at most exp(epsilon).
@@ -205,7 +205,8 @@ impl Serialize for Decimal {
     }
 }
 
-impl JsonSchema for Decimal {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Decimal {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Decimal".into()
     }
@@ -214,8 +215,8 @@ impl JsonSchema for Decimal {
         true
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["number", "string"] })
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["number", "string"] })
     }
 }
 

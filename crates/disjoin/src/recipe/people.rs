@@ -12,7 +12,7 @@ use crate::release::Form;
 
 /// Refuses what cannot be counted by people.
 pub(super) fn check(input: &Options, method: Method, table: Option<&Written>) -> Result<()> {
-    if method.entry().takes == Shape::Table && input.id_column.is_some() {
+    if method.entry().takes() == Shape::Table && input.id_column.is_some() {
         let problem = "is for sets of terms; columns of a table that name people are identifiers";
         return Err(Error::recipe("input.id_column", problem, "name the column of people with --person"));
     }

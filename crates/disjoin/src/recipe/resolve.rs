@@ -12,12 +12,14 @@ use super::{
     people, recoding, table,
 };
 use crate::attack::summary::Choice;
+use crate::attack::witness::WITNESSES;
 use crate::attack::worlds::Worlds;
 use crate::data::{Dataset, Interest};
 use crate::error::{Error, Place, Result};
 use crate::location::{has_password, scheme};
 use crate::measure as measuring;
 use crate::memory::{Memory, read_file};
+use crate::protect::disassociation::for_the_lab::ForTheLab;
 use crate::protect::disassociation::{Diversity, Grouping, Params};
 use crate::read;
 use crate::release::Promise;
@@ -65,7 +67,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
     let idle = idle_keys(written, method)?;
     let input = input(&written.input, folder)?;
     let mut protect = protect(&written.protect);
-    for file in [&mut protect.utility, &mut protect.weights] {
+    for file in [&mut protect.utility, &mut protect.weights, &mut protect.clusters] {
         *file = file.take().map(|file| folder.join(file));
     }
     protect.params().check()?;
@@ -87,7 +89,7 @@ pub fn resolve(written: &Written, folder: &Path) -> Result<Recipe> {
         Some(asked) => Some(table::resolve(asked, method, protect.k, folder, &input.options)?),
     };
     people::check(&input.options, method, written.table.as_ref())?;
-    let attack = attack(&written.attack, protect.recoding.is_some(), folder)?;
+    let attack = attack(&written.attack, &protect, folder)?;
     let measure = measure(&written.measure)?;
     let limits = Limits::resolve(&written.limits, protect.k)?;
     let named = written.output.folder.as_deref().unwrap_or(default::FOLDER);
@@ -124,7 +126,7 @@ fn method(written: &Written) -> Result<Method> {
         None if is_table => Method::OF_TABLES,
         None => Method::default(),
     };
-    match (method.entry().takes, is_table) {
+    match (method.entry().takes(), is_table) {
         (Shape::Sets, true) => {
             let problem = format!("{} is for sets of terms, and columns of a table are named", method.name());
             Err(Error::recipe("protect.method", problem, "leave it out, or choose a method for tables"))
@@ -145,8 +147,8 @@ fn idle_keys(written: &Written, method: Method) -> Result<Vec<String>> {
     let of_sets = ["protect.grouping", "protect.max_cluster", "protect.promise", "protect.refine"];
     let mut notes = Vec::new();
     for key in given(written) {
-        let is_idle = method.entry().takes == Shape::Table && of_sets.contains(&&*key) && !has_sets;
-        let is_table = method.entry().takes == Shape::Table;
+        let is_idle = method.entry().takes() == Shape::Table && of_sets.contains(&&*key) && !has_sets;
+        let is_table = method.entry().takes() == Shape::Table;
         if is_table && (is_idle || !method.knows(&key)) && says_default(written, &key) {
             notes.push(format!("{key} does nothing with the method {}; leave it out", method.name()));
             continue;
@@ -176,7 +178,10 @@ fn says_default(written: &Written, key: &str) -> bool {
     match key {
         "protect.m" => written.protect.m == Some(default::M),
         "protect.promise" => written.protect.promise == Some(written::Promised::AlgorithmAware),
-        "attack.run" => written.attack.run.as_deref() == Some(&Choice::ALL),
+        "attack.run" => {
+            let promise = written.protect.promise.map_or(Promise::AlgorithmAware, Into::into);
+            written.attack.run.as_ref() == Some(&Choice::usual(promise))
+        }
         "limits.certain_disclosures" => written.limits.certain_disclosures == Some(0),
         _ => false,
     }
@@ -309,6 +314,7 @@ pub fn protect(written: &written::Protect) -> Protect {
         diversity_rule: written.diversity_rule.unwrap_or_default(),
         utility: written.utility.as_ref().map(PathBuf::from),
         weights: written.weights.as_ref().map(PathBuf::from),
+        clusters: written.clusters.as_ref().map(PathBuf::from),
         recoding: recoding::recoding(written, k, m),
         // It cannot be said without an epsilon: see `resolve`.
         noise: None,
@@ -322,7 +328,7 @@ impl Protect {
             grouping: self.grouping,
             max_cluster: self.max_cluster,
             refine: self.refine,
-            paper_literal: self.promise == Promise::None,
+            lab: ForTheLab { paper_literal: self.promise == Promise::None, reject: None },
             algorithm_aware: matches!(self.promise, Promise::AlgorithmAware | Promise::ProgramAware),
             diversity: self.l_diversity.map(|l| Diversity { l, rule: self.diversity_rule }),
             ..Params::new(self.k, self.m)
@@ -352,15 +358,21 @@ impl Protect {
 }
 
 /// What to try, with all defaults.
-pub fn attack(written: &written::Attack, is_recoding: bool, folder: &Path) -> Result<Attack> {
+pub fn attack(written: &written::Attack, protect: &Protect, folder: &Path) -> Result<Attack> {
     if written.run.as_ref().is_some_and(Vec::is_empty) {
-        let hint = "name some of cover, closure, worlds, reassociate, identity, or remove the key to run all";
+        let hint =
+            "name some of cover, closure, worlds, reassociate, identity, rerun, or remove the key for the usual ones";
         return Err(Error::recipe("attack.run", "names no attack", hint));
     }
     Ok(Attack {
-        run: written.run.clone().unwrap_or_else(|| Choice::ALL.to_vec()),
+        run: written.run.clone().unwrap_or_else(|| Choice::usual(protect.promise)),
         steps: written.steps.unwrap_or(Worlds::default().steps),
-        meaning: meaning::resolve(written, is_recoding, folder)?,
+        attackers: written.attackers.clone(),
+        knows: written.knows,
+        knows_all: written.knows_all.clone().unwrap_or_default(),
+        knows_absent: written.knows_absent.clone().unwrap_or_default(),
+        witnesses: written.witnesses.unwrap_or(WITNESSES),
+        meaning: meaning::resolve(written, protect.recoding.is_some(), folder)?,
     })
 }
 

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::method as registry;
@@ -29,7 +28,8 @@ const SUPPRESSION_LIMIT: f64 = 0.05;
 const SEED: u64 = 1;
 
 /// Rows of people: which columns there are, and what their classes must be like.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
     /// Quasi-identifiers: columns that others may know, and by which people can be singled out. They are generalised.
@@ -84,7 +84,8 @@ pub struct Written {
 }
 
 /// How dependencies between columns are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Dependencies {
     /// A person who has a sensitive value with a probability above it is at risk.
@@ -108,7 +109,8 @@ impl Dependencies {
 }
 
 /// How quasi-identifiers and sensitive columns are published apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Splitting {
     /// Quasi-identifiers as classes show them.
@@ -128,7 +130,8 @@ impl Splitting {
 }
 
 /// What every class must satisfy; each key is one more criterion.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Criteria {
     /// So many different sensitive values: at least 2.

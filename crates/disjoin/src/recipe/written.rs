@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use super::{Method, OutputFormat, noise, table};
+use crate::attack::attackers::Class;
 use crate::attack::semantic;
 use crate::attack::summary::Choice;
 use crate::data::Visits;
@@ -20,7 +20,8 @@ use crate::protect::recoding::CostRule;
 use crate::read::Format;
 
 /// A recipe as written.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
     /// What to read.
@@ -45,13 +46,14 @@ pub struct Written {
 }
 
 /// What to read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Input {
     /// The file; relative ones start at the folder of the recipe.
     pub file: Option<String>,
     /// The format, where the file's name and content do not show it: basket, spmf, long, csv, jsonl, parquet, arrow, xlsx or ods.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub format: Option<Format>,
     /// What stands between fields: one character, or "tab" or "space".
     pub separator: Option<String>,
@@ -82,7 +84,8 @@ pub struct Input {
 }
 
 /// A second table, joined by a key.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Join {
     /// Its file; relative ones start at the folder of the recipe.
@@ -92,7 +95,8 @@ pub struct Join {
 }
 
 /// How to protect it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Protect {
     /// The method: disassociation if it is missing, least-loss for a table.
@@ -102,7 +106,7 @@ pub struct Protect {
     /// How many terms of background knowledge an adversary has: at least 1.
     pub m: Option<u32>,
     /// How records are brought together: layered, guarded or paper.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub grouping: Option<Grouping>,
     /// How large groups may become: at least 2k.
     pub max_cluster: Option<u32>,
@@ -115,19 +119,21 @@ pub struct Protect {
     /// Nobody is linked to a sensitive term with a probability above 1/L: at least 2.
     pub l_diversity: Option<u32>,
     /// How that probability is bounded: multiplicity or size.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub diversity_rule: Option<DiversityRule>,
     /// A file of utility sets, one a line. Disassociation: terms whose links with each other matter most. coat and pcta: terms
     /// that may be generalised together, each in no more than one set; all may if the key is missing.
     pub utility: Option<String>,
     /// A file of weights, term and number in each line: how much terms count when people are grouped.
     pub weights: Option<String>,
+    /// A file of clusters, the name of one in each line, in the order of the records: people are grouped by it. Needs grouping = "paper".
+    pub clusters: Option<String>,
     /// apriori, lra and vpa: a file with the hierarchy of generalisation.
     pub hierarchy: Option<String>,
     /// apriori, lra and vpa: make a hierarchy instead, with so many children a node, over the sorted terms.
     pub fanout: Option<usize>,
     /// apriori, lra and vpa: what a generalisation costs: increment, alone or count.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub cost: Option<CostRule>,
     /// lra: the least number of records of a block; 1000 k if it is missing.
     pub block: Option<usize>,
@@ -148,7 +154,8 @@ pub struct Protect {
 }
 
 /// A promise that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Promised {
     /// Only against an adversary who does not use knowledge of the algorithm.
@@ -170,14 +177,26 @@ impl From<Promised> for crate::release::Promise {
 }
 
 /// What to try against it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Attack {
-    /// The attacks: cover, closure, worlds, reassociate, identity.
-    #[schemars(with = "Option<Vec<String>>")]
+    /// The attacks: cover, closure, worlds, reassociate, identity, rerun. If it is missing, rerun only where program-aware is promised.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
     pub run: Option<Vec<Choice>>,
     /// How long worlds searches for each set of terms before it is left open.
     pub steps: Option<u64>,
+    /// How many sets of terms rerun draws to make a witness for each, where there are too many possible originals to look at: 1000 if it is missing.
+    pub witnesses: Option<u64>,
+    /// Whose cover problems are counted: strong, moderate, weak.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
+    pub attackers: Option<Vec<Class>>,
+    /// An adversary who knows more than is promised: how many terms of a person; m if it is missing and another of these keys is there.
+    pub knows: Option<u32>,
+    /// An adversary who knows more than is promised: terms of which all holders are known.
+    pub knows_all: Option<Vec<String>>,
+    /// An adversary who knows more than is promised: terms that are known to be absent of those who lack them; "" is a random one.
+    pub knows_absent: Option<Vec<String>>,
     /// Recoded sets: knowledge of a semantic attack, a file of disjoin corpus build. Without it, counts and vectors,
     /// co-occurrence in the release itself is used.
     pub corpus: Option<String>,
@@ -189,7 +208,7 @@ pub struct Attack {
     pub tokenizer: Option<String>,
     /// Recoded sets: the semantic attacks: random, largest, threshold, weighted, group, redistribution, calibrated. All if it
     /// is missing, and none if it is [].
-    #[schemars(with = "Option<Vec<String>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
     pub eliminate: Option<Vec<semantic::Method>>,
     /// Recoded sets: how many items beside a generalised one count, the rarest first; all if it is missing.
     pub context: Option<u32>,
@@ -200,7 +219,8 @@ pub struct Attack {
 }
 
 /// What it must still be good for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// How many of the most frequent itemsets to compare.
@@ -214,7 +234,8 @@ pub struct Measure {
 }
 
 /// The highest values that are accepted. What is missing has no limit, but for the first two and what the claim promises.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Disassociation, split tables: certain disclosures; 0 if it is missing.
@@ -250,7 +271,8 @@ pub struct Limits {
 }
 
 /// How often to repair.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Repair {
     /// The limit on the number of rounds; 0 never repairs.
@@ -261,7 +283,8 @@ pub struct Repair {
 }
 
 /// Where it goes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Output {
     /// The folder of the package; relative ones start at the folder of the recipe.
@@ -271,6 +294,7 @@ pub struct Output {
 }
 
 /// The JSON schema of recipe.toml.
+#[cfg(feature = "schema")]
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Written).to_value()
 }

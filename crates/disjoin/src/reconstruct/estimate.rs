@@ -49,11 +49,33 @@ pub fn estimate(model: &Model, itemset: &[TermId]) -> Estimate {
         return Estimate { lower: records, upper: records, expected: records as f64, deviation: 0.0 };
     }
     let (mut lower, mut upper, mut expected, mut variance) = (0, 0, 0.0, 0.0);
-    let mut add = |bounds: (u64, u64), more: f64| {
-        lower += bounds.0;
-        // Bounds cross only if no dataset has the release; a cluster that says so is not believed either way.
-        upper += bounds.1.max(bounds.0);
-        variance += more;
+    for_each_part(model, itemset, |part| {
+        lower += part.lower;
+        upper += part.upper;
+        expected += part.expected;
+        variance += part.variance;
+    });
+    Estimate { lower, upper, expected: expected.clamp(lower as f64, upper as f64), deviation: variance.sqrt() }
+}
+
+/// What a part of a root adds to an estimate.
+pub(super) struct Part {
+    pub(super) root: u32,
+    pub(super) lower: u64,
+    pub(super) upper: u64,
+    pub(super) expected: f64,
+    pub(super) variance: f64,
+}
+
+/// Goes through what adds up to the estimate of an itemset that is not empty, root by root.
+pub(super) fn for_each_part(model: &Model, itemset: &[TermId], mut add: impl FnMut(Part)) {
+    // Bounds cross only if no dataset has the release; a cluster that says so is not believed either way.
+    let bounded = |root: u32, (lower, upper): (u64, u64), variance: f64| Part {
+        root,
+        lower,
+        upper: upper.max(lower),
+        expected: 0.0,
+        variance,
     };
     // Leaves of the present root in which shared chunks take part: they depend on each other.
     let mut root = u32::MAX;
@@ -62,20 +84,20 @@ pub fn estimate(model: &Model, itemset: &[TermId]) -> Estimate {
     let mut work = Work::default();
     for_each_leaf(model, itemset, |leaf, entries| {
         if model.leaves[leaf as usize].root != root {
-            add(kinds.bounds(model), kinds.variance(model));
+            add(bounded(root, kinds.bounds(model), kinds.variance(model)));
             kinds.clear();
             root = model.leaves[leaf as usize].root;
         }
-        expected += expected_in_leaf(model, leaf, entries, &mut work);
+        let expected = expected_in_leaf(model, leaf, entries, &mut work);
+        add(Part { root, lower: 0, upper: 0, expected, variance: 0.0 });
         own.fill(model, leaf, entries);
         if own.is_all {
-            add(own.bounds(model), own.moments(model).variance());
+            add(bounded(root, own.bounds(model), own.moments(model).variance()));
         } else {
             kinds.add(model, leaf, entries, &own);
         }
     });
-    add(kinds.bounds(model), kinds.variance(model));
-    Estimate { lower, upper, expected: expected.clamp(lower as f64, upper as f64), deviation: variance.sqrt() }
+    add(bounded(root, kinds.bounds(model), kinds.variance(model)));
 }
 
 /// The mean support of `itemset` over all placements: the part of [`estimate`] that costs least.

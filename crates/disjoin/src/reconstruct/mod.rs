@@ -9,8 +9,8 @@
 //!   are placed independently. [`expectation`] is its mean in closed form, and [`reconstruct`](reconstruct()) draws
 //!   from it.
 //!
-//! [`Model`] is the release laid out for both. Of split tables, [`deal`] draws a possible original; [`Spread`] asks recoded
-//! transactions.
+//! [`Model`] is the release laid out for both. Of split tables, [`deal`] assigns sensitive values; [`Spread`] asks recoded
+//! transactions, and [`mod@table`] counts records of tables by predicates and draws tables.
 
 pub mod aware;
 mod dealt;
@@ -26,6 +26,7 @@ mod rounding;
 mod sample;
 mod spread;
 mod spread_top;
+pub mod table;
 
 pub use dealt::deal;
 pub(crate) use estimate::for_each_leaf;

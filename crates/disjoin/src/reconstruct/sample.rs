@@ -53,6 +53,8 @@ pub struct Reconstruction {
     pub records: Transactions,
     /// The number of records that were left out.
     pub empty: u64,
+    /// How many records each root has, without those that were left out.
+    pub of_root: Vec<u32>,
 }
 
 /// How often a term of a term chunk is taken to occur in its cluster; the release does not say for each.
@@ -157,6 +159,7 @@ fn draw(model: &Model, sampling: &Sampling, nth: u64, selection: Option<&Selecti
         model.observer.check();
         drawn.records.append(&part.records);
         drawn.empty += part.empty;
+        drawn.of_root.extend(&part.of_root);
     }
     drawn
 }
@@ -315,6 +318,8 @@ impl<'m> Draw<'m> {
             self.taken.resize(records as usize, 0);
         }
         for bag in bags {
+            // One root may be the whole release.
+            self.model.observer.check();
             match (self.model.classes_of(&self.model.bags[bag as usize]), self.selection) {
                 (_, Some(selection)) if selection.places(bag).is_empty() => {}
                 ([class], None) => self.place_class(bag, class, class.bits.clone(), leaves.start),
@@ -329,6 +334,7 @@ impl<'m> Draw<'m> {
         for leaf in leaves.clone() {
             self.place_term_chunk(leaf, (leaf - leaves.start) as usize);
         }
+        self.model.observer.check();
         self.count_filled(records);
         if fill_empty && self.filled.contains(&0) {
             self.sort_by_record();
@@ -336,7 +342,10 @@ impl<'m> Draw<'m> {
         }
         self.drawn.empty += self.filled.iter().filter(|filled| **filled == 0).count() as u64;
         self.sort_by_record();
+        self.model.observer.check();
+        let before = self.drawn.records.len();
         self.emit();
+        self.drawn.of_root.push((self.drawn.records.len() - before) as u32);
     }
 
     /// All subrecords may lie in the same leaves: any distinct records of theirs.

@@ -367,8 +367,10 @@ impl Parameters {
         };
         fields.push(("parameters.cut".into(), why));
         if promise == Promise::ProgramAware {
-            let why = "that groups and chunks were chosen by supports alone rests on the program that made the release, and so does \
-                       the room that refused terms leave; k^m-anonymity, sizes and the room that chunks leave are checked";
+            let why = "rests on the program that made the release: which terms split ranges of records, that k records of a range hold \
+                       such a term and k do not, which chunks terms were tried in, and the room that refused terms leave; \
+                       k^m-anonymity, sizes and the room that chunks leave are checked. With the original, the attack rerun makes the \
+                       release again";
             fields.push(("promise".into(), why));
         }
         if self.sensitive.is_some() {

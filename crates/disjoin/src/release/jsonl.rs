@@ -1,17 +1,20 @@
 //! data.jsonl: a header line, then one root cluster a line. Written in parallel, read line by line or many at a time.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{BufRead, Read, Write};
 
 use memchr::memchr;
 use rayon::prelude::*;
-use serde::Deserialize;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::disassociated::{Chunk, Disassociated, Header, Joint, Node, Simple};
 use super::{FORMAT, VERSION, check_version};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
+use crate::observer::{Observer, Unobserved};
 
 /// Roots that one task turns into text at a time. The bytes do not depend on it.
 const BLOCK: usize = 512;
@@ -274,17 +277,17 @@ impl<R: BufRead> Reader<R> {
     ///
     /// The structure is as it stands in the file: whether it makes sense is for `verify` to say. Only what cannot be
     /// represented is refused here: a negative or zero count or size, an empty subrecord, a number out of range.
-    pub fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
+    pub fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
         if !self.lines.next()? {
             return Ok(None);
         }
-        let written = WrittenNode::parse(&self.lines.buffer).map_err(|problem| self.lines.error(problem))?;
-        written.intern(dictionary).map(Some).map_err(|problem| self.lines.error(problem))
+        let written = WrittenNode::parse(&self.lines.buffer, observer).map_err(|problem| self.lines.error(problem))?;
+        written.intern(dictionary, observer).map(Some).map_err(|problem| self.lines.error(problem))
     }
 
     /// The next roots, those of a few megabytes, as [`next_root`](Self::next_root) would give them one after the other;
     /// none at the end. Lines are parsed in parallel.
-    pub fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+    pub fn next_roots(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Vec<Node>> {
         let first = self.lines.line + 1;
         let (mut text, mut ends) = (Vec::new(), Vec::new());
         let mut has_more = Ok(true);
@@ -298,12 +301,12 @@ impl<R: BufRead> Reader<R> {
         }
         let lines: Vec<&[u8]> = (0..ends.len()).map(|i| &text[if i == 0 { 0 } else { ends[i - 1] }..ends[i]]).collect();
         let known = &*dictionary;
-        let parsed: Vec<_> = lines.par_iter().with_max_len(1).map(|line| Parsed::new(line, known)).collect();
+        let parsed: Vec<_> = lines.par_iter().with_max_len(1).map(|line| Parsed::new(line, known, observer)).collect();
         let mut roots = Vec::with_capacity(lines.len());
         for (parsed, line) in parsed.into_iter().zip(first..) {
             let root = match parsed {
                 Ok(Parsed::Whole(root)) => Ok(root),
-                Ok(Parsed::Open(written)) => written.intern(dictionary).map_err(String::from),
+                Ok(Parsed::Open(written)) => written.intern(dictionary, observer).map_err(String::from),
                 Err(problem) => Err(problem),
             };
             roots.push(root.map_err(|problem| Error::input(Place::line(&self.lines.file, line), problem))?);
@@ -323,7 +326,7 @@ pub fn read(input: impl BufRead, file: &str) -> Result<Disassociated> {
     let mut reader = Reader::new(input, file)?;
     let mut dictionary = Dictionary::default();
     let mut roots = Vec::new();
-    while let Some(root) = reader.next_root(&mut dictionary)? {
+    while let Some(root) = reader.next_root(&mut dictionary, &Unobserved)? {
         roots.push(root);
     }
     Ok(Disassociated { header: reader.header(), dictionary, roots }.canonical())
@@ -340,16 +343,12 @@ pub(crate) fn describe(error: &serde_json::Error) -> String {
     format!("{kind} (column {})", error.column())
 }
 
-#[derive(Deserialize)]
+#[derive(Default)]
 struct WrittenNode<'a> {
     size: u64,
-    #[serde(borrow)]
     record_chunks: Option<Vec<WrittenChunk<'a>>>,
-    #[serde(borrow)]
     term_chunk: Option<Vec<Text<'a>>>,
-    #[serde(borrow)]
     members: Option<Vec<WrittenNode<'a>>>,
-    #[serde(borrow)]
     shared_chunks: Option<Vec<WrittenChunk<'a>>>,
 }
 
@@ -369,8 +368,86 @@ struct WrittenSubrecord<'a> {
 }
 
 impl<'a> WrittenNode<'a> {
-    fn parse(line: &'a [u8]) -> std::result::Result<Self, String> {
-        serde_json::from_slice(line).map_err(|e| format!("not a cluster: {}", describe(&e)))
+    fn parse(line: &'a [u8], observer: &dyn Observer) -> std::result::Result<Self, String> {
+        let mut json = serde_json::Deserializer::from_slice(line);
+        let node = Cluster(observer).deserialize(&mut json).and_then(|node| json.end().map(|()| node));
+        node.map_err(|e| format!("not a cluster: {}", describe(&e)))
+    }
+}
+
+/// Reads a cluster and asks at each whether to go on: one root may be the whole file.
+#[derive(Clone, Copy)]
+struct Cluster<'o>(&'o dyn Observer);
+
+impl<'de> DeserializeSeed<'de> for Cluster<'_> {
+    type Value = WrittenNode<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> std::result::Result<Self::Value, D::Error> {
+        self.0.check();
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Cluster<'_> {
+    type Value = WrittenNode<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a cluster")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> std::result::Result<Self::Value, A::Error> {
+        const NAMES: [&str; 5] = ["size", "record_chunks", "term_chunk", "members", "shared_chunks"];
+        let (mut node, mut is_there) = (WrittenNode::default(), [false; NAMES.len()]);
+        while let Some(Text(name)) = fields.next_key()? {
+            let field = NAMES.iter().position(|known| *known == name);
+            if field.is_some_and(|field| std::mem::replace(&mut is_there[field], true)) {
+                return Err(A::Error::custom("a field stands twice"));
+            }
+            match field {
+                Some(0) => node.size = fields.next_value()?,
+                Some(1) => node.record_chunks = fields.next_value()?,
+                Some(2) => node.term_chunk = fields.next_value()?,
+                Some(3) => node.members = fields.next_value_seed(Members(self))?,
+                Some(_) => node.shared_chunks = fields.next_value()?,
+                None => drop(fields.next_value::<IgnoredAny>()?),
+            }
+        }
+        if is_there[0] { Ok(node) } else { Err(A::Error::missing_field("size")) }
+    }
+}
+
+/// Reads the members of a cluster, if it has some.
+struct Members<'o>(Cluster<'o>);
+
+impl<'de> DeserializeSeed<'de> for Members<'_> {
+    type Value = Option<Vec<WrittenNode<'de>>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> std::result::Result<Self::Value, D::Error> {
+        json.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = Option<Vec<WrittenNode<'de>>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of clusters")
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, json: D) -> std::result::Result<Self::Value, D::Error> {
+        json.deserialize_seq(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = list.next_element_seed(self.0)? {
+            members.push(member);
+        }
+        Ok(Some(members))
     }
 }
 
@@ -382,9 +459,9 @@ enum Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    fn new(line: &'a [u8], known: &Dictionary) -> std::result::Result<Self, String> {
-        let written = WrittenNode::parse(line)?;
-        Ok(match written.to_node(&mut |text| known.get(text).ok_or("a new term")) {
+    fn new(line: &'a [u8], known: &Dictionary, observer: &dyn Observer) -> std::result::Result<Self, String> {
+        let written = WrittenNode::parse(line, observer)?;
+        Ok(match written.to_node(&mut |text| known.get(text).ok_or("a new term"), observer) {
             Ok(root) => Parsed::Whole(root),
             Err(_) => Parsed::Open(written),
         })
@@ -399,7 +476,8 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 type IdOf<'d> = dyn FnMut(&str) -> std::result::Result<TermId, &'static str> + 'd;
 
 impl WrittenNode<'_> {
-    fn to_node(&self, id_of: &mut IdOf<'_>) -> std::result::Result<Node, &'static str> {
+    fn to_node(&self, id_of: &mut IdOf<'_>, observer: &dyn Observer) -> std::result::Result<Node, &'static str> {
+        observer.check();
         if self.size == 0 {
             return Err("a cluster of size 0");
         }
@@ -410,7 +488,7 @@ impl WrittenNode<'_> {
                 Ok(Node::Simple(Simple { size, record_chunks: chunks(record_chunks, id_of)?, term_chunk }))
             }
             (None, listed, Some(members), Some(shared_chunks)) => {
-                let members = members.iter().map(|member| member.to_node(id_of));
+                let members = members.iter().map(|member| member.to_node(id_of, observer));
                 let members: Vec<Node> = members.collect::<std::result::Result<_, _>>()?;
                 let shared_chunks = chunks(shared_chunks, id_of)?;
                 let term_chunk = listed.as_ref().map_or(Ok(Vec::new()), |listed| terms(listed, id_of))?;
@@ -420,8 +498,8 @@ impl WrittenNode<'_> {
         }
     }
 
-    fn intern(&self, dictionary: &mut Dictionary) -> std::result::Result<Node, &'static str> {
-        self.to_node(&mut |text| Ok(dictionary.intern(text)))
+    fn intern(&self, dictionary: &mut Dictionary, observer: &dyn Observer) -> std::result::Result<Node, &'static str> {
+        self.to_node(&mut |text| Ok(dictionary.intern(text)), observer)
     }
 }
 
@@ -565,14 +643,15 @@ mod tests {
                 });
                 let mut many = one.clone();
                 let mut reader = Reader::new(text.as_bytes(), "x").unwrap();
-                let singly: Result<Vec<Node>> = std::iter::from_fn(|| reader.next_root(&mut one).transpose()).collect();
+                let singly: Result<Vec<Node>> =
+                    std::iter::from_fn(|| reader.next_root(&mut one, &Unobserved).transpose()).collect();
                 let mut reader = Reader::new(text.as_bytes(), "x").unwrap();
-                let at_once = reader.next_roots(&mut many);
+                let at_once = reader.next_roots(&mut many, &Unobserved);
                 match (singly, at_once) {
                     (Ok(singly), Ok(at_once)) => {
                         assert_eq!((singly, bad_line), (at_once, None));
                         assert!(one.iter().eq(many.iter()));
-                        assert!(reader.next_roots(&mut many).unwrap().is_empty());
+                        assert!(reader.next_roots(&mut many, &Unobserved).unwrap().is_empty());
                     }
                     (Err(singly), Err(at_once)) => {
                         assert_eq!(singly.to_string(), at_once.to_string());

@@ -1,5 +1,6 @@
 //! What leaves the building? Each form of release, with its claim; every format is versioned, read and written here.
 
+pub mod cells;
 pub mod claim;
 pub mod class_sets;
 pub mod disassociated;
@@ -14,6 +15,7 @@ pub mod parquet;
 pub(crate) mod parquet_claims;
 pub mod privacy_models;
 pub mod recoded;
+pub mod spelling;
 pub mod split;
 
 pub use claim::{Claim, CutRule, Form, Promise, form_of};

@@ -47,12 +47,12 @@ pub trait RootStream: Send {
     /// What is said before the first root.
     fn header(&self) -> Header;
 
-    /// The next root as it stands there; its terms are interned into `dictionary`. `None` at the end.
-    fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>>;
+    /// The next root as it stands there; its terms are interned into `dictionary`. `None` at the end. One root may be the whole file.
+    fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>>;
 
     /// The next roots, as many as are handy, as if one after the other was asked for; none at the end.
-    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
-        Ok(self.next_root(dictionary)?.into_iter().collect())
+    fn next_roots(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Vec<Node>> {
+        Ok(self.next_root(dictionary, observer)?.into_iter().collect())
     }
 
     /// The name to give in errors.
@@ -62,7 +62,7 @@ pub trait RootStream: Send {
 /// A target for roots, one after the other.
 pub trait RootSink {
     /// Writes one root, whose terms are those of `dictionary`.
-    fn write_root(&mut self, root: &Node, dictionary: &Dictionary) -> Result<()>;
+    fn write_root(&mut self, root: &Node, dictionary: &Dictionary, observer: &dyn Observer) -> Result<()>;
 
     /// Writes what is still held back. A sink that was not finished has not written a release.
     fn finish(self) -> Result<()>;
@@ -86,7 +86,7 @@ pub fn load_into(dictionary: Dictionary, from: &mut impl RootStream, observer: &
     let mut release = Disassociated { header: from.header(), dictionary, roots: Vec::new() };
     loop {
         observer.check();
-        let roots = from.next_roots(&mut release.dictionary)?;
+        let roots = from.next_roots(&mut release.dictionary, observer)?;
         if roots.is_empty() {
             return Ok(release);
         }
@@ -103,10 +103,10 @@ pub fn copy(from: &mut impl RootStream, mut to: impl RootSink, observer: &dyn Ob
     loop {
         observer.check();
         let mut dictionary = Dictionary::default();
-        let Some(mut root) = from.next_root(&mut dictionary)? else { break };
+        let Some(mut root) = from.next_root(&mut dictionary, observer)? else { break };
         let (sorted, rank) = dictionary.sorted();
         root.rename(&rank);
-        to.write_root(&root, &sorted)?;
+        to.write_root(&root, &sorted, observer)?;
         n_roots += 1;
     }
     to.finish()?;
@@ -156,19 +156,19 @@ impl RootStream for Roots {
         }
     }
 
-    fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
+    fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
         match &mut self.encoding {
-            Encoding::Jsonl(reader) => reader.next_root(dictionary),
+            Encoding::Jsonl(reader) => reader.next_root(dictionary, observer),
             #[cfg(feature = "parquet")]
-            Encoding::Parquet(reader) => reader.next_root(dictionary),
+            Encoding::Parquet(reader) => reader.next_root(dictionary, observer),
         }
     }
 
-    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
+    fn next_roots(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Vec<Node>> {
         match &mut self.encoding {
-            Encoding::Jsonl(reader) => reader.next_roots(dictionary),
+            Encoding::Jsonl(reader) => reader.next_roots(dictionary, observer),
             #[cfg(feature = "parquet")]
-            Encoding::Parquet(reader) => Ok(reader.next_root(dictionary)?.into_iter().collect()),
+            Encoding::Parquet(reader) => Ok(reader.next_root(dictionary, observer)?.into_iter().collect()),
         }
     }
 
@@ -182,12 +182,12 @@ impl<R: BufRead + Send> RootStream for jsonl::Reader<R> {
         jsonl::Reader::header(self)
     }
 
-    fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
-        jsonl::Reader::next_root(self, dictionary)
+    fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
+        jsonl::Reader::next_root(self, dictionary, observer)
     }
 
-    fn next_roots(&mut self, dictionary: &mut Dictionary) -> Result<Vec<Node>> {
-        jsonl::Reader::next_roots(self, dictionary)
+    fn next_roots(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Vec<Node>> {
+        jsonl::Reader::next_roots(self, dictionary, observer)
     }
 
     fn file(&self) -> &str {
@@ -213,10 +213,10 @@ impl RootStream for InMemory<'_> {
         self.release.header
     }
 
-    fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
+    fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
         let Some(root) = self.release.roots.get(self.next) else { return Ok(None) };
         self.next += 1;
-        let mut names = Names { from: &self.release.dictionary, to: dictionary };
+        let mut names = Names { from: &self.release.dictionary, to: dictionary, observer };
         let root =
             names.node(root).map_err(|problem| Error::input(Place::line(self.file(), self.next as u64), problem));
         root.map(Some)
@@ -231,10 +231,12 @@ impl RootStream for InMemory<'_> {
 struct Names<'a> {
     from: &'a Dictionary,
     to: &'a mut Dictionary,
+    observer: &'a dyn Observer,
 }
 
 impl Names<'_> {
     fn node(&mut self, node: &Node) -> std::result::Result<Node, &'static str> {
+        self.observer.check();
         Ok(match node {
             Node::Simple(simple) => Node::Simple(Simple {
                 size: simple.size,
@@ -286,7 +288,7 @@ impl<W: Write> JsonlWriter<W> {
 }
 
 impl<W: Write> RootSink for JsonlWriter<W> {
-    fn write_root(&mut self, root: &Node, dictionary: &Dictionary) -> Result<()> {
+    fn write_root(&mut self, root: &Node, dictionary: &Dictionary, _: &dyn Observer) -> Result<()> {
         self.line.clear();
         jsonl::write_node(root, &jsonl::JsonTexts::new(dictionary), &mut self.line);
         self.line.push(b'\n');

@@ -50,6 +50,7 @@ use super::{FORMAT, VERSION, check_version};
 use crate::data::{Dictionary, TermId};
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
+use crate::observer::{Observer, Unobserved};
 
 /// Rows that are handed over at a time, on writing and on reading.
 const BATCH_ROWS: usize = 8192;
@@ -98,15 +99,15 @@ impl<W: Write + Send> Writer<W> {
         Ok(Writer { out, file: file.into(), schema, rows: Rows::default(), n_nodes: 0, n_chunks: 0 })
     }
 
-    fn node(&mut self, node: &Node, parent: Option<u32>, dictionary: &Dictionary) -> Result<()> {
+    fn node(&mut self, node: &Node, parent: Option<u32>, texts: &Texts<'_>) -> Result<()> {
         let number = self.n_nodes;
         self.n_nodes = number.checked_add(1).ok_or_else(|| self.too_many("clusters"))?;
         self.rows.node(number, parent, node.size());
         match node {
             Node::Simple(simple) => {
-                self.chunks(&simple.record_chunks, "record", number, dictionary)?;
+                self.chunks(&simple.record_chunks, "record", number, texts)?;
                 if !simple.term_chunk.is_empty() {
-                    self.chunk(&simple.term_chunk, "term", number, dictionary)?;
+                    self.chunk(&simple.term_chunk, "term", number, texts)?;
                 }
             }
             Node::Joint(joint) => {
@@ -114,41 +115,42 @@ impl<W: Write + Send> Writer<W> {
                     let problem = "a joint cluster without members cannot be written as Parquet";
                     return Err(Error::input(Place::file(&self.file), problem));
                 }
-                self.chunks(&joint.shared_chunks, "shared", number, dictionary)?;
+                self.chunks(&joint.shared_chunks, "shared", number, texts)?;
                 if !joint.term_chunk.is_empty() {
-                    self.chunk(&joint.term_chunk, "term", number, dictionary)?;
+                    self.chunk(&joint.term_chunk, "term", number, texts)?;
                 }
                 for member in &joint.members {
-                    self.node(member, Some(number), dictionary)?;
+                    self.node(member, Some(number), texts)?;
                 }
             }
         }
-        self.write_if(BATCH_ROWS)
+        self.write_if(BATCH_ROWS, texts.observer)
     }
 
-    fn chunks(&mut self, chunks: &[Chunk], role: &str, node: u32, dictionary: &Dictionary) -> Result<()> {
+    fn chunks(&mut self, chunks: &[Chunk], role: &str, node: u32, texts: &Texts<'_>) -> Result<()> {
         for chunk in chunks {
-            let number = self.chunk(&chunk.terms, role, node, dictionary)?;
+            let number = self.chunk(&chunk.terms, role, node, texts)?;
             for (terms, count) in chunk.subrecords() {
-                self.rows.subrecord(node, number, terms, count, dictionary);
-                self.write_if(BATCH_ROWS)?;
+                self.rows.subrecord(node, number, terms, count, texts.dictionary);
+                self.write_if(BATCH_ROWS, texts.observer)?;
             }
         }
         Ok(())
     }
 
-    fn chunk(&mut self, terms: &[TermId], role: &str, node: u32, dictionary: &Dictionary) -> Result<u32> {
+    fn chunk(&mut self, terms: &[TermId], role: &str, node: u32, texts: &Texts<'_>) -> Result<u32> {
         let number = self.n_chunks;
         self.n_chunks = number.checked_add(1).ok_or_else(|| self.too_many("chunks"))?;
-        self.rows.chunk(node, number, role, terms, dictionary);
+        self.rows.chunk(node, number, role, terms, texts.dictionary);
         Ok(number)
     }
 
     /// Hands over the rows if there are at least `least`.
-    fn write_if(&mut self, least: usize) -> Result<()> {
+    fn write_if(&mut self, least: usize, observer: &dyn Observer) -> Result<()> {
         if self.rows.n < least {
             return Ok(());
         }
+        observer.check();
         let columns = self.rows.finish();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(ParquetError::from);
         batch.and_then(|batch| self.out.write(&batch)).map_err(|error| unwritable(&self.file, error))
@@ -160,12 +162,12 @@ impl<W: Write + Send> Writer<W> {
 }
 
 impl<W: Write + Send> RootSink for Writer<W> {
-    fn write_root(&mut self, root: &Node, dictionary: &Dictionary) -> Result<()> {
-        self.node(root, None, dictionary)
+    fn write_root(&mut self, root: &Node, dictionary: &Dictionary, observer: &dyn Observer) -> Result<()> {
+        self.node(root, None, &Texts { dictionary, observer })
     }
 
     fn finish(mut self) -> Result<()> {
-        self.write_if(1)?;
+        self.write_if(1, &Unobserved)?;
         let mut out = self.out.into_inner().map_err(|error| unwritable(&self.file, error))?;
         out.flush().map_err(|error| Error::io(Path::new(&self.file), "write", error))
     }
@@ -183,6 +185,12 @@ fn schema() -> SchemaRef {
         Field::new("terms", DataType::List(item), true),
         Field::new("count", DataType::UInt32, true),
     ]))
+}
+
+/// What terms are called, and who may end their writing.
+struct Texts<'a> {
+    dictionary: &'a Dictionary,
+    observer: &'a dyn Observer,
 }
 
 /// Rows that are being collected, column by column.
@@ -302,9 +310,10 @@ impl Reader {
     /// The next root; its terms are interned into `dictionary`. `None` at the end.
     ///
     /// As with data.jsonl, what cannot be represented is refused, and the rest is for `verify` to judge.
-    pub fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
+    pub fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
         let mut growing: Option<Growing> = None;
         while self.has_row()? {
+            observer.check();
             let Some(columns) = &self.batch else { break };
             let row = self.next;
             let is_root = columns.is_root(row);
@@ -350,8 +359,8 @@ impl RootStream for Reader {
         Reader::header(self)
     }
 
-    fn next_root(&mut self, dictionary: &mut Dictionary) -> Result<Option<Node>> {
-        Reader::next_root(self, dictionary)
+    fn next_root(&mut self, dictionary: &mut Dictionary, observer: &dyn Observer) -> Result<Option<Node>> {
+        Reader::next_root(self, dictionary, observer)
     }
 
     fn file(&self) -> &str {
@@ -729,7 +738,7 @@ mod tests {
         assert_eq!(to_jsonl(&file).unwrap(), text.as_bytes());
         let mut reader = Reader::new(Bytes::from(file), "f").unwrap();
         let mut dictionary = Dictionary::default();
-        reader.next_root(&mut dictionary).unwrap().unwrap();
+        reader.next_root(&mut dictionary, &Unobserved).unwrap().unwrap();
         assert_eq!((reader.row(), dictionary.len()), (2, 1), "more than one root was read");
     }
 

@@ -27,7 +27,8 @@ use crate::error::{Error, Result};
 pub const ROUNDING: f64 = 1e-9;
 
 /// One thing that every class must satisfy.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Criterion {
     /// At least k rows.
@@ -85,7 +86,8 @@ pub enum Criterion {
 }
 
 /// The distance of two sensitive values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
     /// By rank, as numbers have one.

@@ -8,14 +8,13 @@ use serde::Serialize;
 use super::page::{
     Figure, INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share,
 };
-use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Run, Utility};
+use super::run::{AnyClaim, Attacked, Limit, Proof, Run, Utility};
 use super::{Audience, dependency};
 use crate::attack::{Gain, Loss, Mean, Surviving};
 use crate::data::table::Role;
 use crate::knowledge::background::{Estimator, Knowledge};
 use crate::measure::TableReport;
 use crate::read::rows::ColumnReading;
-use crate::recipe::Recipe;
 use crate::release::generalized::TableClaim;
 use crate::report::plot;
 use crate::verify::{SetsVerdict, TableVerdict};
@@ -23,12 +22,6 @@ use crate::verify::{SetsVerdict, TableVerdict};
 /// Everything that a run with a table found out.
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
-    /// What was asked for.
-    pub(super) recipe: &'a Recipe,
-    /// Rows of the original.
-    pub(super) rows: u64,
-    /// Rows that share their quasi-identifiers with fewer than k in the original.
-    pub(super) at_risk: u64,
     /// What is promised.
     pub(super) claim: &'a TableClaim,
     /// Whether the release keeps it.
@@ -44,24 +37,11 @@ pub(super) struct Story<'a> {
     pub(super) dependencies: Option<&'a Surviving>,
     /// What is left of the original.
     pub(super) utility: &'a TableReport,
-    /// The limits of the recipe.
-    pub(super) limits: &'a [Limit],
-    /// Whether the promise and all limits hold.
-    pub(super) holds: bool,
-    /// How long each stage took.
-    pub(super) seconds: &'a [(String, f64)],
-    /// How columns were read, where that is not plain.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) readings: &'a [ColumnReading],
 }
 
 impl<'a> Story<'a> {
     pub(super) fn of(run: &'a Run) -> Option<Self> {
-        let (AnyClaim::Classes(claim), Before::Table { at_risk, rows }, Utility::Classes(utility)) =
-            (&run.claim, &run.before, &run.utility)
-        else {
-            return None;
-        };
+        let (AnyClaim::Classes(claim), Utility::Classes(utility)) = (&run.claim, &run.utility) else { return None };
         let last = run.last()?;
         let (Proof::Classes { holds, table, sets, .. }, Attacked::Classes { inference, dependencies, .. }) =
             (&last.proof, &last.attacked)
@@ -69,9 +49,6 @@ impl<'a> Story<'a> {
             return None;
         };
         Some(Story {
-            recipe: &run.recipe,
-            rows: *rows,
-            at_risk: *at_risk,
             claim,
             verdict: table,
             sets: sets.as_ref(),
@@ -79,10 +56,6 @@ impl<'a> Story<'a> {
             tried: inference.as_ref(),
             dependencies: dependencies.as_ref().map(|dependencies| &dependencies.found),
             utility,
-            limits: &run.judgement.limits,
-            holds: run.judgement.holds,
-            seconds: &run.seconds,
-            readings: &run.readings,
         })
     }
 }
@@ -104,33 +77,28 @@ pub struct Tried {
     pub nearly_sure: f64,
 }
 
-pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
+pub(super) fn page(run: &Run, story: &Story<'_>, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
-    let mut because = Vec::new();
-    if story.sets.is_some_and(|sets| !sets.holds) {
-        because.push(String::from("The chunks of the sets do not keep what is promised of them."));
-    }
+    let of_sets = story.sets.filter(|sets| !sets.holds);
     let sections = [
-        Some(promise(story)),
+        Some(promise(&story.claim.promised, &story.claim.adversary)),
         Some(proof(story.verdict, story.sets)),
         is_inside.then(|| attack(story)).flatten(),
         story.dependencies.filter(|_| is_inside).map(dependency::section),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
-        Some(columns(story, is_inside)),
-        is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
+        run,
         audience,
         Outline {
             what: format!("a table of {}", count(story.claim.records, "row", "rows")),
             promises: "promises",
-            holds: if is_inside { story.holds } else { story.kept },
+            holds: story.kept,
             violations: story.verdict.violations,
-            because,
-            limits: story.limits,
-            facts: facts(story, audience),
+            because: of_sets.map(|_| "The chunks of the sets do not keep what is promised of them."),
+            facts: facts(run, story, audience),
             sections: sections.into_iter().flatten().collect(),
+            closing: vec![columns(run, story, is_inside)],
             made_by: &story.claim.made_by,
         },
     )
@@ -142,26 +110,32 @@ pub(super) struct Outline<'a> {
     pub(super) what: String,
     /// One of it promises, several promise.
     pub(super) promises: &'static str,
-    /// Whether everything is kept, as far as the audience may know.
+    /// Whether the promise is kept.
     pub(super) holds: bool,
     /// How many checks of the promise failed.
     pub(super) violations: u64,
     /// What else the verdict rests on.
-    pub(super) because: Vec<String>,
-    pub(super) limits: &'a [Limit],
+    pub(super) because: Option<&'static str>,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) sections: Vec<Section>,
+    /// What follows the limits.
+    pub(super) closing: Vec<Section>,
     pub(super) made_by: &'a str,
 }
 
-pub(super) fn page_of(audience: Audience, outline: Outline<'_>) -> Page {
-    let Outline { what, promises, holds, violations, because, limits, facts, sections, made_by } = outline;
+pub(super) fn page_of(run: &Run, audience: Audience, outline: Outline<'_>) -> Page {
+    let Outline { what, promises, holds, violations, because, facts, mut sections, closing, made_by } = outline;
     let is_inside = audience == Audience::Inside;
+    // Limits are held against what was counted in the original.
+    let holds = if is_inside { run.judgement.holds } else { holds };
     let violated = (violations > 0).then(|| format!("{} violated.", count(violations, "check is", "checks are")));
-    let mut because: Vec<String> = violated.into_iter().chain(because).collect();
+    let mut because: Vec<String> = violated.into_iter().chain(because.map(String::from)).collect();
     if is_inside {
-        because.extend(broken(limits));
+        because.extend(broken(&run.judgement.limits));
+        sections.extend((!run.judgement.limits.is_empty()).then(|| limits(&run.judgement.limits)));
     }
+    sections.extend(closing);
+    sections.extend(is_inside.then(|| stages(&run.seconds)));
     Page {
         title: match audience {
             Audience::Inside => format!("Report on {what}"),
@@ -177,7 +151,7 @@ pub(super) fn page_of(audience: Audience, outline: Outline<'_>) -> Page {
     }
 }
 
-fn facts(story: &Story<'_>, audience: Audience) -> Vec<(&'static str, String)> {
+fn facts(run: &Run, story: &Story<'_>, audience: Audience) -> Vec<(&'static str, String)> {
     let mut facts = vec![(
         "Classes",
         format!(
@@ -187,18 +161,12 @@ fn facts(story: &Story<'_>, audience: Audience) -> Vec<(&'static str, String)> {
         ),
     )];
     if audience == Audience::Inside {
-        let k = story.recipe.protect.k;
+        let (k, (at_risk, rows)) = (run.recipe.protect.k, run.rows_at_risk());
         facts.insert(
             0,
-            (
-                "Before",
-                format!(
-                    "{} of rows shared their quasi-identifiers with fewer than {k}",
-                    share(story.at_risk, story.rows)
-                ),
-            ),
+            ("Before", format!("{} of rows shared their quasi-identifiers with fewer than {k}", share(at_risk, rows))),
         );
-        facts.push(("Suppressed", format!("{} of the records", share(story.utility.removed as u64, story.rows))));
+        facts.push(("Suppressed", format!("{} of the records", share(story.utility.removed as u64, rows))));
         facts.push(("Loss", format!("{} of what cells could lose (GCP)", percent(story.utility.gcp_all))));
     }
     facts
@@ -208,9 +176,8 @@ pub(super) fn text(text: impl Into<String>) -> Part {
     Part::Text(text.into())
 }
 
-fn promise(story: &Story<'_>) -> Section {
-    let parts =
-        vec![text(&story.claim.promised), Part::Points(vec![("Against whom".into(), story.claim.adversary.clone())])];
+pub(super) fn promise(promised: &str, adversary: &str) -> Section {
+    let parts = vec![text(promised), Part::Points(vec![("Against whom".into(), adversary.to_owned())])];
     Section { id: "promise", heading: "What is promised", parts }
 }
 
@@ -420,7 +387,7 @@ pub(super) fn limits(limits: &[Limit]) -> Section {
     Section { id: "limits", heading: "Limits", parts: vec![Part::Table(table)] }
 }
 
-fn columns(story: &Story<'_>, is_inside: bool) -> Section {
+fn columns(run: &Run, story: &Story<'_>, is_inside: bool) -> Section {
     let role = |role: Role| match role {
         Role::Identifier => "identifier: never published",
         Role::Quasi => "quasi-identifier: generalised",
@@ -438,7 +405,7 @@ fn columns(story: &Story<'_>, is_inside: bool) -> Section {
     };
     let made = text(format!("The classes were made by the method {}.", story.claim.method));
     let mut parts = vec![made, Part::Table(table)];
-    parts.extend(is_inside.then(|| readings(story.readings)).flatten());
+    parts.extend(is_inside.then(|| readings(&run.readings)).flatten());
     Section { id: "columns", heading: "Columns", parts }
 }
 

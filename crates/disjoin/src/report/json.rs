@@ -14,7 +14,7 @@ use crate::release::claim::{Parameters, Sensitive};
 
 /// What is told inside.
 pub(super) fn json(story: &Story<'_>) -> Value {
-    let Story { recipe, records, terms, before, claim, rounds, utility, limits, holds: _, seconds } = story;
+    let Story { run, before, claim, rounds, utility } = story;
     let Judged { holds, sentence, reasons, .. } = judge(story, Audience::Inside);
     json!({
         "audience": Audience::Inside,
@@ -22,15 +22,15 @@ pub(super) fn json(story: &Story<'_>) -> Value {
         "verdict": sentence,
         "reasons": reasons,
         "claim": told_claim(claim),
-        "records": records,
-        "terms": terms,
+        "records": run.records,
+        "terms": run.terms,
         "before": before,
-        "recipe": told_recipe(recipe),
+        "recipe": told_recipe(&run.recipe),
         "rounds": rounds.iter().map(round).collect::<Vec<_>>(),
         // The itemsets that were asked are not serialised.
         "utility": utility,
-        "limits": limits,
-        "seconds": seconds,
+        "limits": run.judgement.limits,
+        "seconds": run.seconds,
     })
 }
 
@@ -93,7 +93,10 @@ fn round(round: &Round<'_>) -> Value {
         clusters,
         certain,
         ref attacks,
+        ref attackers,
         identity,
+        rerun,
+        ref stronger,
         ref worst,
         clusters_with_shared_terms,
     } = round.attacks;
@@ -113,7 +116,10 @@ fn round(round: &Round<'_>) -> Value {
             "clusters_with_shared_terms": clusters_with_shared_terms,
             "certain": certain,
             "attacks": attacks,
+            "attackers": attackers,
             "identity": identity,
+            "rerun": rerun,
+            "stronger": stronger,
             "worst": worst.iter().map(cluster).collect::<Vec<_>>(),
         },
     })

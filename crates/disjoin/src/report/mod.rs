@@ -8,6 +8,7 @@
 mod answers;
 mod classes;
 mod dependency;
+mod dictionary;
 mod disassociated;
 mod html;
 mod json;
@@ -27,14 +28,15 @@ use serde::Serialize;
 pub use answers::{
     Audited, CountedPeople, Explained, Shown, UTILITY_PLOTS, attack_page, audit_page, audit_sets_page, chunks_repaired,
     columns_page, demo_page, explain_page, groups_repaired, inspect_page, inspect_table_page, noise_promise,
-    noisy_rows, proof_page, query_page, sweep_page, utility_page, utility_plots,
+    noisy_rows, predicates_page, proof_page, query_page, sweep_page, utility_page, utility_plots,
 };
 pub use classes::Tried;
 pub use dependency::{dependencies_html, network_picture};
+pub use dictionary::{DataDictionary, DescribedColumn, DescribedTable};
 pub use page::{Page, count, number, share, visible, visible_json, visible_lines};
 pub use run::{
     AnyClaim, AsRead, Attacked, Before, Believed, Dependencies, Happened, Judgement, Known, Limit, Proof, Repaired,
-    Round, Run, SweepRow, Unchecked, Utility, people_line,
+    Round, Run, Satisfied, SweepRow, Unchecked, Unit, Utility, people_line,
 };
 
 /// Who reads a report.

@@ -10,37 +10,29 @@ use super::classes::{stages, text};
 use super::page::{INSIDE_ONLY, KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number};
 use super::run::{AnyClaim, Proof, Run, Utility};
 use crate::measure::NoisyReport;
-use crate::recipe::Recipe;
 use crate::release::noisy::{Accounting, Mechanism, NoisyClaim, Rows, Universe};
 use crate::verify::{NoisyCheck, NoisyVerdict};
 
 /// Everything that a run with noise found out.
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
-    /// What was asked for.
-    pub(super) recipe: &'a Recipe,
     /// What is promised.
     pub(super) claim: &'a NoisyClaim,
     /// Whether the budget adds up.
     pub(super) verdict: &'a NoisyVerdict,
     /// What is left of the original. No promise covers this.
     pub(super) utility: &'a NoisyReport,
-    /// Whether the promise holds: a demonstration promises nothing.
-    pub(super) holds: bool,
-    /// How long each stage took.
-    pub(super) seconds: &'a [(String, f64)],
 }
 
 impl<'a> Story<'a> {
     pub(super) fn of(run: &'a Run) -> Option<Self> {
         let (AnyClaim::Noisy(claim), Utility::Noisy(utility)) = (&run.claim, &run.utility) else { return None };
         let Proof::Noisy(verdict) = &run.last()?.proof else { return None };
-        let (holds, seconds) = (run.judgement.holds, &run.seconds[..]);
-        Some(Story { recipe: &run.recipe, claim, verdict, utility, holds, seconds })
+        Some(Story { claim, verdict, utility })
     }
 }
 
-pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
+pub(super) fn page(run: &Run, story: &Story<'_>, audience: Audience) -> Page {
     let Story { claim, verdict, .. } = story;
     let is_inside = audience == Audience::Inside;
     let sentence = match (verdict.holds, verdict.violations) {
@@ -60,7 +52,7 @@ pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
         Some(ledger(claim, verdict)),
         Some(proof(verdict)),
         is_inside.then(|| utility(story.utility)),
-        is_inside.then(|| stages(story.seconds)),
+        is_inside.then(|| stages(&run.seconds)),
     ];
     Page {
         title: match audience {

@@ -4,14 +4,13 @@
 
 use serde::Serialize;
 
-use super::classes::{Outline, limits, page_of, stages, text};
+use super::classes::{Outline, page_of, text};
 use super::page::{KEPT, Kind, NOT_KEPT, Page, Part, Section, Table, count, decimal, number, percent, share};
-use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Repaired, Run, Utility};
+use super::run::{AnyClaim, Attacked, Before, Proof, Repaired, Run, Utility};
 use super::{Audience, meaning};
 use crate::attack::semantic::summary::Summary;
 use crate::inspect::Risk;
 use crate::measure::RecodedReport;
-use crate::recipe::Recipe;
 use crate::release::recoded::{Promised, RecodedClaim};
 use crate::repair::regroup;
 use crate::verify::{RecodedCheck, RecodedVerdict};
@@ -19,13 +18,8 @@ use crate::verify::{RecodedCheck, RecodedVerdict};
 /// Everything that a run with recoded transactions found out.
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
-    /// What was asked for.
-    pub(super) recipe: &'a Recipe,
-    /// Records of the original.
-    pub(super) records: u64,
-    /// Terms of the original.
-    pub(super) terms: u64,
     /// Who could be singled out in the data as it was.
+    #[serde(skip)]
     pub(super) before: &'a Risk,
     /// What is promised.
     pub(super) claim: &'a RecodedClaim,
@@ -37,12 +31,6 @@ pub(super) struct Story<'a> {
     pub(super) repaired: Option<&'a regroup::Stats>,
     /// What is left of the original.
     pub(super) utility: &'a RecodedReport,
-    /// The limits of the recipe.
-    pub(super) limits: &'a [Limit],
-    /// Whether the promise and all limits hold.
-    pub(super) holds: bool,
-    /// How long each stage took.
-    pub(super) seconds: &'a [(String, f64)],
 }
 
 impl<'a> Story<'a> {
@@ -55,49 +43,42 @@ impl<'a> Story<'a> {
         let last = run.last()?;
         let Proof::Recoded(verdict) = &last.proof else { return None };
         Some(Story {
-            recipe: &run.recipe,
-            records: run.records,
-            terms: run.terms,
             before,
             claim,
             verdict,
             attacks: if let Attacked::Recoded { summary, .. } = &last.attacked { Some(summary) } else { None },
             repaired: if let Some(Repaired::Groups(stats)) = &last.repaired { Some(stats) } else { None },
             utility,
-            limits: &run.judgement.limits,
-            holds: run.judgement.holds,
-            seconds: &run.seconds,
         })
     }
 }
 
-pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
+pub(super) fn page(run: &Run, story: &Story<'_>, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let sections = [
         Some(promise(story)),
         Some(proof(story, is_inside)),
         story.attacks.as_ref().map(|found| meaning::section(found, story.repaired, is_inside)),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
-        is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
+        run,
         audience,
         Outline {
             what: format!("recoded transactions of {}", count(story.claim.records, "record", "records")),
             promises: "promise",
-            holds: if is_inside { story.holds } else { story.verdict.holds },
+            holds: story.verdict.holds,
             violations: story.verdict.violations,
-            because: Vec::new(),
-            limits: story.limits,
-            facts: facts(story, is_inside),
+            because: None,
+            facts: facts(run, story, is_inside),
             sections: sections.into_iter().flatten().collect(),
+            closing: Vec::new(),
             made_by: &story.claim.made_by,
         },
     )
 }
 
-fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
+fn facts(run: &Run, story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
     let verdict = &story.verdict;
     let mut facts = vec![(
         "Terms",
@@ -108,7 +89,7 @@ fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
     }
     if is_inside {
         let (k, m) = (story.before.k, story.before.m);
-        let before = share(story.before.at_risk, story.records);
+        let before = share(story.before.at_risk, run.records);
         facts.insert(0, ("Before", format!("{before} of records had up to {m} terms that fewer than {k} share")));
         let became = &story.utility.became;
         if let Some(found) = &story.attacks {

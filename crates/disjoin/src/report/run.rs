@@ -10,7 +10,7 @@ use super::{Audience, Tried, classes, disassociated, noisy, recoded, split};
 use crate::attack::semantic::summary as semantic;
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{BeliefTold, Surviving, Valued};
-use crate::attack::{BreachReport, NetworkBreach};
+use crate::attack::{BreachReport, NetworkBreach, PersonBreach};
 use crate::audit::TableAudit;
 use crate::data::{People, Visits};
 use crate::inspect::Risk;
@@ -307,6 +307,9 @@ pub struct Believed {
     pub known: Vec<Valued>,
     /// What follows.
     pub beliefs: Vec<BeliefTold>,
+    /// Of a split table: how likely all sensitive values of the person are guessed together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breach: Option<PersonBreach>,
 }
 
 /// What a release is still good for.
@@ -378,6 +381,11 @@ impl Run {
         self.rounds.last()
     }
 
+    /// Of a table: how many of its rows share their quasi-identifiers with fewer than k, and how many there are.
+    pub(super) fn rows_at_risk(&self) -> (u64, u64) {
+        if let Before::Table { at_risk, rows } = self.before { (at_risk, rows) } else { (0, self.records) }
+    }
+
     /// Which reading is promised, of disassociated data.
     pub fn promise(&self) -> Option<Promise> {
         if let AnyClaim::Disassociated(claim) = &self.claim { Some(claim.promise) } else { None }
@@ -387,10 +395,10 @@ impl Run {
     pub fn page(&self, audience: Audience) -> Page {
         let page = match self.form() {
             Form::Disassociated => disassociated::Story::of(self).map(|story| disassociated::page(&story, audience)),
-            Form::Classes => classes::Story::of(self).map(|story| classes::page(&story, audience)),
-            Form::Split => split::Story::of(self).map(|story| split::page(&story, audience)),
-            Form::Recoded => recoded::Story::of(self).map(|story| recoded::page(&story, audience)),
-            Form::Noisy => noisy::Story::of(self).map(|story| noisy::page(&story, audience)),
+            Form::Classes => classes::Story::of(self).map(|story| classes::page(self, &story, audience)),
+            Form::Split => split::Story::of(self).map(|story| split::page(self, &story, audience)),
+            Form::Recoded => recoded::Story::of(self).map(|story| recoded::page(self, &story, audience)),
+            Form::Noisy => noisy::Story::of(self).map(|story| noisy::page(self, &story, audience)),
         };
         // The parts of a run are always of one form.
         let mut page = page.unwrap_or_default();
@@ -427,10 +435,10 @@ impl Run {
     pub fn json(&self) -> serde_json::Value {
         let told = match self.form() {
             Form::Disassociated => disassociated::Story::of(self).map(|story| super::json::json(&story)),
-            Form::Classes => classes::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
-            Form::Split => split::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
-            Form::Recoded => recoded::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
-            Form::Noisy => noisy::Story::of(self).and_then(|story| serde_json::to_value(story).ok()),
+            Form::Classes => classes::Story::of(self).and_then(|story| self.framed(&story)),
+            Form::Split => split::Story::of(self).and_then(|story| self.framed(&story)),
+            Form::Recoded => recoded::Story::of(self).and_then(|story| self.framed(&story)),
+            Form::Noisy => noisy::Story::of(self).and_then(|story| self.framed(&story)),
         };
         let mut told = told.unwrap_or_default();
         if let Some(fields) = told.as_object_mut() {
@@ -445,6 +453,28 @@ impl Run {
             }
         }
         told
+    }
+
+    /// What one form found out, between what was asked for and what was judged.
+    fn framed(&self, found: &impl Serialize) -> Option<serde_json::Value> {
+        let mut told = serde_json::json!({ "recipe": self.recipe });
+        let before = match &self.before {
+            Before::Table { at_risk, rows } => serde_json::json!({ "rows": rows, "at_risk": at_risk }),
+            Before::Sets(risk) => {
+                serde_json::json!({ "records": self.records, "terms": self.terms, "before": risk })
+            }
+            Before::Nothing => serde_json::json!({}),
+        };
+        let Judgement { limits, holds, .. } = &self.judgement;
+        let after = serde_json::json!({ "limits": limits, "holds": holds, "seconds": self.seconds });
+        let fields = told.as_object_mut()?;
+        for part in [before, serde_json::to_value(found).ok()?, after] {
+            fields.extend(part.as_object()?.clone());
+        }
+        if !self.readings.is_empty() {
+            fields.insert("readings".into(), serde_json::to_value(&self.readings).ok()?);
+        }
+        Some(told)
     }
 }
 
@@ -473,6 +503,26 @@ pub struct Known {
     pub estimate: Estimate,
     /// How many of the terms are not in the release.
     pub unknown_terms: usize,
+}
+
+/// How many records of a table satisfy a predicate.
+#[derive(Debug, Clone, Serialize)]
+pub struct Satisfied {
+    /// As it was written.
+    pub predicate: String,
+    /// How many do.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A record is a person.
+    People,
+    /// A record is a record: several may be of one person.
+    Records,
 }
 
 /// What the algorithm did, as custody.json has it.

@@ -4,27 +4,19 @@
 
 use serde::Serialize;
 
-use super::classes::{Outline, limits, page_of, proof, readings, stages, text};
+use super::classes::{Outline, page_of, promise, proof, readings, text};
 use super::page::{Kind, Page, Part, Section, Table, count, decimal, number, share};
-use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Run, Utility};
+use super::run::{AnyClaim, Attacked, Proof, Run, Utility};
 use super::{Audience, dependency};
 use crate::attack::{BreachReport, NetworkBreach, Surviving};
 use crate::data::table::Role;
 use crate::measure::SplitReport;
-use crate::read::rows::ColumnReading;
-use crate::recipe::Recipe;
 use crate::release::split::{QUASI, SplitClaim};
 use crate::verify::TableVerdict;
 
 /// Everything that a run with a split table found out.
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
-    /// What was asked for.
-    pub(super) recipe: &'a Recipe,
-    /// Rows of the original.
-    pub(super) rows: u64,
-    /// Rows that share their quasi-identifiers with fewer than k in the original.
-    pub(super) at_risk: u64,
     /// What is promised.
     pub(super) claim: &'a SplitClaim,
     /// Whether the release keeps it.
@@ -37,24 +29,11 @@ pub(super) struct Story<'a> {
     pub(super) dependencies: &'a Surviving,
     /// What is left of the original.
     pub(super) utility: &'a SplitReport,
-    /// The limits of the recipe.
-    pub(super) limits: &'a [Limit],
-    /// Whether the promise and all limits hold.
-    pub(super) holds: bool,
-    /// How long each stage took.
-    pub(super) seconds: &'a [(String, f64)],
-    /// How columns were read, where that is not plain.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) readings: &'a [ColumnReading],
 }
 
 impl<'a> Story<'a> {
     pub(super) fn of(run: &'a Run) -> Option<Self> {
-        let (AnyClaim::Split(claim), Before::Table { at_risk, rows }, Utility::Split(utility)) =
-            (&run.claim, &run.before, &run.utility)
-        else {
-            return None;
-        };
+        let (AnyClaim::Split(claim), Utility::Split(utility)) = (&run.claim, &run.utility) else { return None };
         let last = run.last()?;
         let (Proof::Split(verdict), Attacked::Split { breach, network, dependencies, .. }) =
             (&last.proof, &last.attacked)
@@ -62,74 +41,58 @@ impl<'a> Story<'a> {
             return None;
         };
         Some(Story {
-            recipe: &run.recipe,
-            rows: *rows,
-            at_risk: *at_risk,
             claim,
             verdict,
             breach: breach.as_ref()?,
             by_network: network.as_ref()?,
             dependencies: &dependencies.as_ref()?.found,
             utility,
-            limits: &run.judgement.limits,
-            holds: run.judgement.holds,
-            seconds: &run.seconds,
-            readings: &run.readings,
         })
     }
 }
 
-pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
+pub(super) fn page(run: &Run, story: &Story<'_>, audience: Audience) -> Page {
     let is_inside = audience == Audience::Inside;
     let sections = [
-        Some(promise(story)),
+        Some(promise(&story.claim.promised, &story.claim.adversary)),
         Some(proof(story.verdict, None)),
         is_inside.then(|| breach(story)),
         is_inside.then(|| dependency::section(story.dependencies)),
         is_inside.then(|| utility(story)),
-        (is_inside && !story.limits.is_empty()).then(|| limits(story.limits)),
-        Some(files(story)),
-        is_inside.then(|| columns(story)).flatten(),
-        is_inside.then(|| stages(story.seconds)),
     ];
     page_of(
+        run,
         audience,
         Outline {
             what: format!("a split table of {}", count(story.claim.records, "row", "rows")),
             promises: "promises",
-            holds: if is_inside { story.holds } else { story.verdict.holds },
+            holds: story.verdict.holds,
             violations: story.verdict.violations,
-            because: Vec::new(),
-            limits: story.limits,
-            facts: facts(story, is_inside),
+            because: None,
+            facts: facts(run, story, is_inside),
             sections: sections.into_iter().flatten().collect(),
+            closing: [Some(files(story)), columns(run).filter(|_| is_inside)].into_iter().flatten().collect(),
             made_by: &story.claim.made_by,
         },
     )
 }
 
 /// How columns were read, where that is not plain.
-fn columns(story: &Story<'_>) -> Option<Section> {
-    let part = readings(story.readings)?;
+fn columns(run: &Run) -> Option<Section> {
+    let part = readings(&run.readings)?;
     Some(Section { id: "columns", heading: "Columns", parts: vec![part] })
 }
 
-fn facts(story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
+fn facts(run: &Run, story: &Story<'_>, is_inside: bool) -> Vec<(&'static str, String)> {
     let sizes = count(story.verdict.smallest_class, "row", "rows");
     let mut facts = vec![("Groups", format!("{}, the smallest of {sizes}", number(story.verdict.classes)))];
     if is_inside {
-        let k = story.recipe.protect.k;
-        let before = share(story.at_risk, story.rows);
+        let (k, (at_risk, rows)) = (run.recipe.protect.k, run.rows_at_risk());
+        let before = share(at_risk, rows);
         facts.insert(0, ("Before", format!("{before} of rows shared their quasi-identifiers with fewer than {k}")));
-        facts.push(("Suppressed", format!("{} of the records", share(story.utility.removed, story.rows))));
+        facts.push(("Suppressed", format!("{} of the records", share(story.utility.removed, rows))));
     }
     facts
-}
-
-fn promise(story: &Story<'_>) -> Section {
-    let parts =
-        vec![text(&story.claim.promised), Part::Points(vec![("Against whom".into(), story.claim.adversary.clone())])];
-    Section { id: "promise", heading: "What is promised", parts }
 }
 
 fn breach(story: &Story<'_>) -> Section {

@@ -9,18 +9,22 @@ use super::meaning::{Files as WordFiles, Words};
 use super::open::{Opened, Originally};
 use super::person::Person;
 use super::{Answer, forms, opened, refuse_idle};
+use crate::attack::attackers::Class;
 use crate::attack::dependency::{self, Structure};
+use crate::attack::rerun::{Looked, Reran};
 use crate::attack::semantic::{self, METHODS, ROWS};
+use crate::attack::stronger::{Adversary, MOST_ABSENT};
 use crate::attack::summary::Choice;
 use crate::attack::surviving::{Of, Published};
 use crate::attack::worlds::Worlds;
+use crate::data::Dictionary;
 use crate::error::{Error, Result};
 use crate::knowledge::background::Knowledge;
 use crate::observer::{Observer, observed};
 use crate::publish::{Readers, Results, check_file, write_file};
 use crate::read::{Options, Sources};
 use crate::recipe::{Limits, Recipe, written};
-use crate::release::Form;
+use crate::release::{Claim, CutRule, Form, Promise};
 use crate::report::{Attacked, attack_page, dependencies_html, network_picture};
 
 /// What an adversary is asked to do. What is missing has its default; a key that the form of the release does not know is refused.
@@ -30,8 +34,18 @@ pub struct AttackOptions {
     pub run: Option<Vec<Choice>>,
     /// Disassociation: how long worlds searches for each set of terms.
     pub steps: Option<u64>,
+    /// Disassociation: how many sets rerun makes witnesses for.
+    pub witnesses: Option<u64>,
     /// Disassociation: the adversary believes that clusters were cut by the paper's rule.
     pub assume_greedy: bool,
+    /// Disassociation: whose cover problems are counted.
+    pub attackers: Option<Vec<Class>>,
+    /// Disassociation: how many terms of a person an adversary knows who knows more than is promised.
+    pub knows: Option<u32>,
+    /// Disassociation: terms of which such an adversary knows all holders.
+    pub knows_all: Vec<String>,
+    /// Disassociation: terms that such an adversary knows to be absent; an empty text is a random one.
+    pub knows_absent: Vec<String>,
     /// Show the terms of findings, not just how many there are.
     pub show_terms: bool,
     /// Write findings to the custody folder.
@@ -53,7 +67,7 @@ pub struct AttackOptions {
     pub context: Option<usize>,
     /// Recoded sets: how many records of a generalised item are looked at.
     pub rows: Option<usize>,
-    /// Recoded sets: where the randomness of attacks starts.
+    /// Where the randomness of attacks starts.
     pub seed: Option<u64>,
     /// Other people's data, from which the adversary learns what goes together.
     pub outside: Option<PathBuf>,
@@ -88,6 +102,8 @@ pub struct DependencyOptions {
     pub level: Option<f64>,
     /// Rules from fewer rows are left out.
     pub min_support: Option<u32>,
+    /// What is added to the counts that Algorithm 1 looks at.
+    pub smoothing: Option<f64>,
     /// How networks are learned.
     pub structure: Option<Structure>,
     /// The most columns that lead to one in a network.
@@ -109,7 +125,13 @@ const OF_FORMS: [(Form, &[&str]); 4] = [
         &[
             "run",
             "steps",
+            "witnesses",
             "assume_greedy",
+            "attackers",
+            "knows",
+            "knows_all",
+            "knows_absent",
+            "seed",
             "show_terms",
             "keep",
             "corpus",
@@ -203,13 +225,16 @@ fn warnings(opened: &Opened, asked: &AttackOptions, attacked: &Attacked) -> Vec<
     if let super::open::Release::Disassociated(stored) = &opened.release {
         let parameters = &stored.claim.parameters;
         warn(
-            parameters.sensitive.is_some() && asked.chosen().contains(&Choice::Worlds),
+            parameters.sensitive.is_some() && asked.chosen(stored.claim.promise).contains(&Choice::Worlds),
             "sensitive terms may be frequent; worlds takes them for rare, and may find too much",
         );
         warn(
-            asked.assume_greedy && parameters.cut != crate::release::CutRule::Greedy,
+            asked.assume_greedy && parameters.cut != CutRule::Greedy,
             "by the claim, clusters were cut by another rule: what is found does not follow, but may be true",
         );
+        if let Attacked::Disassociated { summary, .. } = attacked {
+            warnings_of_rerun(summary.rerun.as_ref(), &mut warn);
+        }
     }
     if let Attacked::Recoded { summary, .. } = attacked {
         let coverage = &summary.coverage;
@@ -225,12 +250,31 @@ fn warnings(opened: &Opened, asked: &AttackOptions, attacked: &Attacked) -> Vec<
     warnings
 }
 
+/// That nothing was found means nothing where nothing could be looked at.
+fn warnings_of_rerun(reran: Option<&Reran>, warn: &mut dyn FnMut(bool, &str)) {
+    let looked = reran.map(|reran| reran.looked);
+    warn(
+        looked == Some(Looked::TooLarge),
+        "rerun decided nothing: there are too many possible originals; name the original to draw sets from it",
+    );
+    warn(
+        looked == Some(Looked::NotReproduced),
+        "rerun decided nothing: with the parameters of the claim, this version of the program makes another release (it was repaired, or \
+         made by another version, with weights or utility sets, or by layers of people)",
+    );
+}
+
 impl AttackOptions {
     /// What a recipe asks for.
     pub(super) fn of(recipe: &Recipe) -> Result<Self> {
         let mut asked = AttackOptions {
             run: Some(recipe.attack.run.clone()),
             steps: Some(recipe.attack.steps),
+            witnesses: Some(recipe.attack.witnesses),
+            attackers: recipe.attack.attackers.clone(),
+            knows: recipe.attack.knows,
+            knows_all: recipe.attack.knows_all.clone(),
+            knows_absent: recipe.attack.knows_absent.clone(),
             ..AttackOptions::default()
         };
         asked.limits.knowledge_breach = recipe.limits.written.knowledge_breach;
@@ -277,6 +321,10 @@ impl AttackOptions {
                 return Err(Error::recipe(format!("attack.{key}"), problem, "leave it out"));
             }
         }
+        if let Some(key) = self.needs_original().filter(|_| !has_original) {
+            let hint = "name the data that the release was made from: what is known of people is drawn from them";
+            return Err(Error::recipe(key, "needs the original", hint));
+        }
         if self.keep && form == Form::Disassociated && !has_original {
             let hint = "name the data that the release was made from";
             return Err(Error::recipe("attack.keep", "needs the original", hint));
@@ -289,12 +337,59 @@ impl AttackOptions {
     }
 
     /// The attacks on disassociated data.
-    pub(super) fn chosen(&self) -> Vec<Choice> {
-        self.run.clone().unwrap_or_else(|| Choice::ALL.to_vec())
+    pub(super) fn chosen(&self, promise: Promise) -> Vec<Choice> {
+        self.run.clone().unwrap_or_else(|| Choice::usual(promise))
     }
 
-    pub(super) fn steps(&self) -> u64 {
-        self.steps.unwrap_or(Worlds::default().steps)
+    /// How worlds looks at a release of this claim.
+    pub(super) fn worlds(&self, claim: &Claim) -> Worlds {
+        let usual = Worlds::default();
+        let is_repaired = claim.promise == Promise::AlgorithmAware && claim.parameters.cut == CutRule::Greedy;
+        let is_refined = claim.promise != Promise::ProgramAware && !is_repaired && !self.assume_greedy;
+        Worlds { steps: self.steps.unwrap_or(usual.steps), is_refined }
+    }
+
+    /// What is asked that only the original can tell.
+    fn needs_original(&self) -> Option<&'static str> {
+        let of_people = |class: &Class| *class != Class::Strong;
+        [
+            ("attack.attackers", self.attackers.iter().flatten().any(of_people)),
+            ("attack.knows", self.knows.is_some()),
+            ("attack.knows_all", !self.knows_all.is_empty()),
+            ("attack.knows_absent", !self.knows_absent.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(key, is_asked)| is_asked.then_some(key))
+    }
+
+    /// Whose cover problems are counted: all, where nothing is said.
+    pub(super) fn attackers(&self) -> Vec<Class> {
+        self.attackers.clone().unwrap_or_else(|| Class::ALL.to_vec())
+    }
+
+    /// The adversary who knows more than is promised, if one is asked for.
+    pub(super) fn adversary(&self, m: u32, dictionary: &Dictionary) -> Result<Option<Adversary>> {
+        if self.knows.is_none() && self.knows_all.is_empty() && self.knows_absent.is_empty() {
+            return Ok(None);
+        }
+        let find = |key: &'static str, texts: &[String]| {
+            let of = |text: &String| {
+                let hint = "spell it as the release does: disjoin query finds terms";
+                dictionary.get(text).ok_or_else(|| Error::recipe(key, "is no term of the release", hint))
+            };
+            texts.iter().filter(|text| !text.is_empty()).map(of).collect::<Result<Vec<_>>>()
+        };
+        let adversary = Adversary {
+            terms: self.knows.unwrap_or(m) as usize,
+            all_holders: find("attack.knows_all", &self.knows_all)?,
+            absent: find("attack.knows_absent", &self.knows_absent)?,
+            random_absent: self.knows_absent.iter().filter(|text| text.is_empty()).count(),
+        };
+        if adversary.all_holders.len() + self.knows_absent.len() > MOST_ABSENT {
+            let problem = format!("and attack.knows_all name more than {MOST_ABSENT} terms together");
+            return Err(Error::recipe("attack.knows_absent", problem, "name fewer: the work doubles with each"));
+        }
+        Ok(Some(adversary))
     }
 
     /// How semantic attacks are made.
@@ -315,6 +410,7 @@ impl AttackOptions {
             level: asked.level.unwrap_or(usual.level),
             min_support: asked.min_support.unwrap_or(usual.min_support),
             max_parents: asked.max_parents.unwrap_or(usual.max_parents),
+            smoothing: asked.smoothing.unwrap_or(usual.smoothing),
             confirm: !asked.unconfirmed,
             structure: asked.structure.unwrap_or(usual.structure),
             ..usual
@@ -323,6 +419,9 @@ impl AttackOptions {
             if !(0.0..=1.0).contains(&share) {
                 return Err(Error::recipe(key, "must be from 0 to 1", "for example 0.5"));
             }
+        }
+        if !(options.smoothing >= 0.0 && options.smoothing.is_finite()) {
+            return Err(Error::recipe("attack.smoothing", "must be 0 or more", "0 counts, 1 is Laplace's rule"));
         }
         Ok(options)
     }

@@ -64,13 +64,21 @@ pub fn audit(location: &Path, asked: &AuditOptions, sources: &dyn Sources, obser
     observed(|| {
         let required = asked.require.as_deref().map(require::parse).transpose()?.unwrap_or_default();
         let places = Places::check(location, asked)?;
-        let answer = match asked.quasi.is_empty() {
-            false => rows(location, asked, &required, &places, sources, observer),
-            true => sets(location, asked, &required, &places, sources, observer),
-        }?;
+        let task = Task { location, asked, required: &required, places: &places, sources, observer };
+        let answer = if asked.quasi.is_empty() { task.sets() } else { task.rows() }?;
         places.write_report(&answer.page, asked.force)?;
         Ok(places.told(answer))
     })
+}
+
+/// What is to be done, with everything that it takes.
+struct Task<'a> {
+    location: &'a Path,
+    asked: &'a AuditOptions,
+    required: &'a [Requirement],
+    places: &'a Places,
+    sources: &'a dyn Sources,
+    observer: &'a dyn Observer,
 }
 
 /// A table and what was found in it, for programs.
@@ -85,56 +93,53 @@ struct OfTable<'a> {
     requirements: &'a [Met],
 }
 
-fn rows(
-    location: &Path,
-    asked: &AuditOptions,
-    required: &[Requirement],
-    places: &Places,
-    sources: &dyn Sources,
-    observer: &dyn Observer,
-) -> Result<Answer> {
-    asked.check_table()?;
-    let (labels, declared) = asked.declared()?;
-    observer.stage("reading the table");
-    let (table, intake) = read_table_from(location, &asked.input, &declared, sources, observer)?;
-    let table = with_numbers(table, &[Role::Sensitive]);
-    let (table, left_out) = match asked.without_suppressed {
-        true => without_suppressed(&table, &labels),
-        false => (table, 0),
-    };
-    if table.n_rows() == 0 {
-        let hint = "leave --without-suppressed out";
-        return Err(Error::recipe("without-suppressed", "leaves no record: all are suppressed", hint));
+impl Task<'_> {
+    fn rows(&self) -> Result<Answer> {
+        let &Task { location, asked, required, places, sources, observer } = self;
+        asked.check_table()?;
+        let (labels, declared) = asked.declared()?;
+        observer.stage("reading the table");
+        let (table, intake) = read_table_from(location, &asked.input, &declared, sources, observer)?;
+        let table = with_numbers(table, &[Role::Sensitive]);
+        let (table, left_out) = match asked.without_suppressed {
+            true => without_suppressed(&table, &labels),
+            false => (table, 0),
+        };
+        if table.n_rows() == 0 {
+            let hint = "leave --without-suppressed out";
+            return Err(Error::recipe("without-suppressed", "leaves no record: all are suppressed", hint));
+        }
+        asked.asked.check(table.n_rows() as u64)?;
+        observer.stage("counting classes");
+        let found = audit_table(&table, &labels, &asked.asked, observer);
+        // What cannot be required is said before more is done.
+        let met = require::of_table(required, &found)?;
+        let compared = asked.compared(&table, &labels, sources, observer)?;
+        let dependencies = match asked.dependencies {
+            true => Some(forms::classes::dependencies_of(&table, None, &AttackOptions::default(), observer)?),
+            false => None,
+        };
+        if let Some(destination) = &places.claim {
+            observer.stage("writing the claim");
+            write_table(&table, &found, destination, observer)?;
+        }
+        let told = Audited {
+            file: &intake.file,
+            found: &found,
+            left_out,
+            compared: compared.as_ref(),
+            dependencies: dependencies.as_ref(),
+            met: &met,
+            names_values: asked.asked.name_values,
+        };
+        let (page, original) = (audit_page(&told), compared.as_ref());
+        let dependencies =
+            dependencies.as_ref().map(|of| dependencies_told(of, asked.asked.name_values)).transpose()?;
+        let result = OfTable { input: &intake, found: &found, left_out, original, dependencies, requirements: &met };
+        let mut answer = Answer::new(page, &result)?.judged(judged(&met))?;
+        answer.warnings = warnings(&table);
+        Ok(answer)
     }
-    asked.asked.check(table.n_rows() as u64)?;
-    observer.stage("counting classes");
-    let found = audit_table(&table, &labels, &asked.asked, observer);
-    // What cannot be required is said before more is done.
-    let met = require::of_table(required, &found)?;
-    let compared = asked.compared(&table, &labels, sources, observer)?;
-    let dependencies = match asked.dependencies {
-        true => Some(forms::classes::dependencies_of(&table, true, &AttackOptions::default(), observer)?),
-        false => None,
-    };
-    if let Some(destination) = &places.claim {
-        observer.stage("writing the claim");
-        write_table(&table, &found, destination, observer)?;
-    }
-    let told = Audited {
-        file: &intake.file,
-        found: &found,
-        left_out,
-        compared: compared.as_ref(),
-        dependencies: dependencies.as_ref(),
-        met: &met,
-        names_values: asked.asked.name_values,
-    };
-    let (page, original) = (audit_page(&told), compared.as_ref());
-    let dependencies = dependencies.as_ref().map(|of| dependencies_told(of, asked.asked.name_values)).transpose()?;
-    let result = OfTable { input: &intake, found: &found, left_out, original, dependencies, requirements: &met };
-    let mut answer = Answer::new(page, &result)?.judged(judged(&met))?;
-    answer.warnings = warnings(&table);
-    Ok(answer)
 }
 
 /// Rules show values: without them there are counts only.
@@ -275,29 +280,25 @@ struct OfSets<'a> {
     requirements: &'a [Met],
 }
 
-fn sets(
-    location: &Path,
-    asked: &AuditOptions,
-    required: &[Requirement],
-    places: &Places,
-    sources: &dyn Sources,
-    observer: &dyn Observer,
-) -> Result<Answer> {
-    let m = asked.check_sets()?;
-    let k = asked.k.or_else(|| required.iter().find_map(Requirement::k)).unwrap_or(default::K);
-    observer.stage("reading the data");
-    let (data, intake) = read_sets(location, &asked.input, sources, observer)?;
-    let labels = asked.terms()?;
-    let hierarchy = labels.as_ref().map(|(hierarchy, terms)| (hierarchy, terms));
-    observer.stage("counting sets of terms");
-    let found = audit_sets(&data, hierarchy, k, m, observer);
-    let met = require::of_sets(required, &found)?;
-    if let Some(destination) = &places.claim {
-        observer.stage("writing the claim");
-        write_sets(&data, hierarchy, &found, destination, observer)?;
+impl Task<'_> {
+    fn sets(&self) -> Result<Answer> {
+        let &Task { location, asked, required, places, sources, observer } = self;
+        let m = asked.check_sets()?;
+        let k = asked.k.or_else(|| required.iter().find_map(Requirement::k)).unwrap_or(default::K);
+        observer.stage("reading the data");
+        let (data, intake) = read_sets(location, &asked.input, sources, observer)?;
+        let labels = asked.terms()?;
+        let hierarchy = labels.as_ref().map(|(hierarchy, terms)| (hierarchy, terms));
+        observer.stage("counting sets of terms");
+        let found = audit_sets(&data, hierarchy, k, m, observer);
+        let met = require::of_sets(required, &found)?;
+        if let Some(destination) = &places.claim {
+            observer.stage("writing the claim");
+            write_sets(&data, hierarchy, &found, destination, observer)?;
+        }
+        let page = audit_sets_page(&intake.file, &found, &met);
+        Answer::new(page, &OfSets { input: &intake, found: &found, requirements: &met })?.judged(judged(&met))
     }
-    let page = audit_sets_page(&intake.file, &found, &met);
-    Answer::new(page, &OfSets { input: &intake, found: &found, requirements: &met })?.judged(judged(&met))
 }
 
 impl AuditOptions {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::flat;
 use super::forms::value;
 use super::open;
 use super::open::{Release, Stored};
@@ -12,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::observer::{Observer, observed};
 use crate::publish::{Destination, Encoding, Package, Part, carry, encoding_of};
 use crate::read::{Format, Options, Sources, read_sets};
-use crate::release::Form;
 use crate::release::recoded::Recoded;
 
 /// Members of a group that a label shows; more are counted.
@@ -29,6 +29,15 @@ pub enum Converted {
         /// Records that are empty, and are left out.
         empty: u64,
     },
+    /// Plain tables were written.
+    Tables {
+        /// The files, that of the records first.
+        files: Vec<std::path::PathBuf>,
+        /// Rows of the first.
+        rows: u64,
+        /// Texts that a spreadsheet would take for formulas, and that got a quote before them.
+        quoted: u64,
+    },
     /// A package was written.
     Package {
         /// The file of its data.
@@ -38,25 +47,42 @@ pub enum Converted {
     },
 }
 
-/// Reads a dataset or a release; a release of disassociated data is written to the folder `to`, everything else is handed back as
-/// data.
+/// How something is converted.
+#[derive(Debug, Clone, Default)]
+pub struct Converting {
+    /// The format to write, where the name does not show it.
+    pub format: Option<Format>,
+    /// Replace what stands there.
+    pub force: bool,
+    /// Leave texts as they are that a spreadsheet would take for formulas.
+    pub keep_formulas: bool,
+    /// How data are read.
+    pub options: Options,
+}
+
+/// Reads a dataset or a release. A release becomes plain tables if `to` is the name of such a file; one of disassociated data is
+/// written to the folder `to` otherwise. Everything else is handed back as data.
 pub fn convert(
     from: &Path,
     to: &Path,
-    format: Option<Format>,
-    force: bool,
-    options: &Options,
+    asked: &Converting,
     sources: &dyn Sources,
     observer: &dyn Observer,
 ) -> Result<Converted> {
     observed(|| {
         if !from.is_dir() {
             observer.stage("reading the data");
-            let (data, intake) = read_sets(from, options, sources, observer)?;
+            let (data, intake) = read_sets(from, &asked.options, sources, observer)?;
             return Ok(Converted::Data { data, input: value(&intake)?, empty: 0 });
         }
         observer.stage("reading the release");
         let opened = open(from, None, observer.memory())?;
+        if let Some(format) = plain_format(to, asked.format) {
+            observer.stage("writing tables");
+            let how = (asked.force, asked.keep_formulas);
+            let flat::Written { files, rows, quoted } = flat::write(&opened, to, format, how, observer)?;
+            return Ok(Converted::Tables { files, rows, quoted });
+        }
         match &opened.release {
             Release::Recoded(_, release) => {
                 let data = labelled(release);
@@ -64,13 +90,25 @@ pub fn convert(
                 let empty = release.n_records() - data.records.len() as u64;
                 Ok(Converted::Data { data, input: serde_json::Value::Null, empty })
             }
-            Release::Disassociated(stored) => copy(&opened, stored, to, format, force, observer),
+            Release::Disassociated(stored) => copy(&opened, stored, to, asked, observer),
             Release::Classes(..) | Release::Split(..) | Release::Noisy(_) => {
-                let hint = "its files are read by any program as they are";
-                opened.refuse("convert", &[Form::Disassociated, Form::Recoded], hint)
+                let problem = "is no name of a file of tables";
+                Err(Error::recipe("to", problem, "name a file that ends in .csv, .parquet or .arrow"))
             }
         }
     })
+}
+
+/// The format of plain tables that a name asks for, and that nothing contradicts.
+fn plain_format(to: &Path, asked: Option<Format>) -> Option<Format> {
+    let ending = to.extension()?.to_string_lossy().to_ascii_lowercase();
+    let named = match &*ending {
+        "csv" => Format::Table,
+        "parquet" => Format::Parquet,
+        "arrow" | "feather" => Format::Arrow,
+        _ => return None,
+    };
+    (asked.is_none_or(|asked| asked == named)).then_some(named)
 }
 
 /// Data for a file that may be opened in a spreadsheet, and how many terms were changed for that: in CSV, a term that a spreadsheet would
@@ -93,7 +131,7 @@ pub fn spreadsheet_safe(mut data: Dataset, format: Format) -> (Dataset, u64) {
 
 /// Whether a spreadsheet takes a cell for a formula, with quotes before it or without; plain numbers, as -5, are none. Where keyboards
 /// have wide characters, these begin formulas as well.
-fn is_formula(term: &str) -> bool {
+pub(super) fn is_formula(term: &str) -> bool {
     let rest = term.trim_start_matches('\'');
     let begins = rest.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     begins && !(rest.len() == term.len() && is_number(term))
@@ -112,8 +150,7 @@ fn copy(
     opened: &super::Opened,
     stored: &Stored,
     to: &Path,
-    format: Option<Format>,
-    force: bool,
+    asked: &Converting,
     observer: &dyn Observer,
 ) -> Result<Converted> {
     let is_file = to.extension().is_some_and(|ending| {
@@ -122,10 +159,10 @@ fn copy(
     });
     if is_file {
         let problem = "is the name of a file, and a release becomes a folder";
-        let hint = "name a folder; disjoin reconstruct writes files of data that fit the release";
+        let hint = "name a folder, or a file that ends in .csv, .parquet or .arrow for tables of chunks; disjoin reconstruct writes files of data that fit the release";
         return Err(Error::recipe("to", problem, hint));
     }
-    let encoding = match (format, encoding_of(&opened.folder)?) {
+    let encoding = match (asked.format, encoding_of(&opened.folder)?) {
         (Some(Format::JsonLines), _) | (None, Encoding::Parquet) => Encoding::JsonLines,
         (Some(Format::Parquet), _) | (None, Encoding::JsonLines) => Encoding::Parquet,
         (Some(_), _) => {
@@ -133,7 +170,7 @@ fn copy(
         }
     };
     let destination = Destination::check(to)?;
-    if destination.replaces() && !force {
+    if destination.replaces() && !asked.force {
         return Err(exists(to));
     }
     let mut roots = stored.roots(observer.memory())?;
@@ -152,11 +189,36 @@ fn copy(
 }
 
 /// The records of a release with a term for each group. Groups of the same terms are the same, in whichever block.
-fn labelled(release: &Recoded) -> Dataset {
-    let mut data = Dataset::default();
-    let mut known: HashMap<&[TermId], TermId> = HashMap::new();
+pub(super) fn labelled(release: &Recoded) -> Dataset {
+    let (dictionary, ids) = labels(release);
+    let mut data = Dataset { dictionary, records: Transactions::default() };
     let mut record = Vec::new();
-    let mut records = Transactions::default();
+    for (block, ids) in release.blocks.iter().zip(&ids) {
+        for (items, count) in block.bag.iter() {
+            for _ in 0..count {
+                record.clear();
+                record.extend(items.iter().map(|&item| ids[item as usize]));
+                data.records.push(&mut record);
+            }
+        }
+    }
+    data
+}
+
+/// The groups of a release with the terms that stand for them in [`labelled`].
+pub(super) fn groups_of(release: &Recoded) -> Vec<(&[TermId], TermId)> {
+    let mut all = Vec::new();
+    for (block, ids) in release.blocks.iter().zip(labels(release).1) {
+        all.extend(block.groups.iter().map(Vec::as_slice).zip(ids));
+    }
+    all
+}
+
+/// A term for each group, block by block.
+fn labels(release: &Recoded) -> (Dictionary, Vec<Vec<TermId>>) {
+    let mut dictionary = Dictionary::default();
+    let mut known: HashMap<&[TermId], TermId> = HashMap::new();
+    let mut all = Vec::with_capacity(release.blocks.len());
     for block in &release.blocks {
         let mut ids = Vec::with_capacity(block.groups.len());
         for group in &block.groups {
@@ -167,19 +229,12 @@ fn labelled(release: &Recoded) -> Dataset {
                     0 => texts.join("|"),
                     more => format!("{}|+{more}#{}", texts.join("|"), n_known + 1),
                 };
-                data.dictionary.intern(&label)
+                dictionary.intern(&label)
             }));
         }
-        for (items, count) in block.bag.iter() {
-            for _ in 0..count {
-                record.clear();
-                record.extend(items.iter().map(|&item| ids[item as usize]));
-                records.push(&mut record);
-            }
-        }
+        all.push(ids);
     }
-    data.records = records;
-    data
+    (dictionary, all)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod attack;
 mod audit;
 mod convert;
 mod explain;
+mod flat;
 pub mod forms;
 mod inspect;
 pub mod limits;
@@ -31,14 +32,14 @@ use std::time::Instant;
 
 pub use attack::{AttackOptions, attack};
 pub use audit::{AuditOptions, audit};
-pub use convert::{Converted, convert, spreadsheet_safe};
+pub use convert::{Converted, Converting, convert, spreadsheet_safe};
 pub use explain::explain;
 pub use inspect::{InspectOptions, Look, inspect, look};
 pub use measure::{MeasureOptions, measure};
 pub use open::{Input, Opened, Originally, open};
 pub use protect::protect;
-pub use query::{Questions, query};
-pub use reconstruct::{Reconstruction, reconstruct};
+pub use query::{Asking, Questions, query};
+pub use reconstruct::{Drawing, Drawn, Reconstruction, drawn_format, reconstruct};
 pub use repair::{RepairOptions, repair};
 pub use verify::verify;
 

@@ -1,7 +1,9 @@
 //! A person of whom something is known, in `attack` on tables: what somebody wrote, as columns and values of the release.
 
-use crate::attack::surviving::{BeliefTold, Published, Surviving, Valued, beliefs_about};
+use crate::attack::surviving::{BeliefTold, Published, Surviving, ValueBelief, Valued, beliefs_about};
+use crate::attack::{PersonBreach, person_breach};
 use crate::error::{Error, Result};
+use crate::release::split::SplitTables;
 use crate::report::Believed;
 
 /// A person, by columns and codes.
@@ -25,12 +27,34 @@ impl Person {
         Ok((!target.is_empty()).then_some(Person { target, known }))
     }
 
-    /// What follows for the person.
-    pub(super) fn believed(&self, published: &Published, found: &Surviving) -> Result<Believed> {
-        let beliefs: Vec<BeliefTold> = beliefs_about(published, found, &self.target, &self.known)?;
+    /// What follows for the person. Of a split table, over all assignments that are consistent with it.
+    pub(super) fn believed(
+        &self,
+        published: &Published,
+        found: &Surviving,
+        split: Option<&SplitTables>,
+    ) -> Result<Believed> {
+        let mut beliefs: Vec<BeliefTold> = beliefs_about(published, found, &self.target, &self.known)?;
+        let has: Vec<(usize, u32)> = self.target.iter().chain(&self.known).copied().collect();
+        let breach = split.map(|tables| person_breach(tables, &has));
+        if let Some(breach) = &breach {
+            beliefs.iter_mut().for_each(|belief| by_assignments(belief, published, breach));
+        }
         let named = |pairs: &[(usize, u32)]| pairs.iter().map(|pair| valued(published, *pair)).collect();
-        Ok(Believed { target: named(&self.target), known: named(&self.known), beliefs })
+        Ok(Believed { target: named(&self.target), known: named(&self.known), beliefs, breach })
     }
+}
+
+/// Puts the probabilities of all assignments in the place of those that one of them suggests.
+fn by_assignments(belief: &mut BeliefTold, published: &Published, breach: &PersonBreach) {
+    let Some(column) = published.names.iter().position(|name| *name == belief.column) else { return };
+    let shares = &breach.columns[column - published.n_quasi];
+    for value in &mut belief.values {
+        let code = published.texts[column].iter().position(|text| *text == value.value);
+        value.after = code.filter(|_| breach.known > 0.0).map(|code| shares.get(code).copied().unwrap_or(0.0));
+    }
+    let key = |value: &ValueBelief| value.after.unwrap_or(value.before);
+    belief.values.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.value.cmp(&b.value)));
 }
 
 fn valued(published: &Published, (column, code): (usize, u32)) -> Valued {

@@ -110,7 +110,7 @@ fn refuse_foreign(base: &Recipe, grid: &Grid) -> Result<()> {
         ("protect.promise", !grid.promise.is_empty()),
     ];
     let has_sets = base.table.as_ref().is_none_or(|table| table.declared.has_sets());
-    let known = |key: &str| base.method.knows(key) && (base.method.entry().takes == Shape::Sets || has_sets);
+    let known = |key: &str| base.method.knows(key) && (base.method.entry().takes() == Shape::Sets || has_sets);
     match given.into_iter().find(|(key, is_given)| *is_given && !known(key)) {
         Some((key, _)) => {
             let problem = format!("is not known by the method {}", base.method.name());
@@ -227,7 +227,7 @@ pub fn row(
     if made.judgement.proved == Some(false) {
         broken.push("promise".into());
     }
-    let is_sets = recipe.method.entry().takes == Shape::Sets;
+    let is_sets = recipe.method.entry().takes() == Shape::Sets;
     let is_cut = recipe.form() == Form::Disassociated;
     Ok(Row {
         id,

@@ -331,7 +331,7 @@ impl<'a> Source<'a> {
         let mut batch = Vec::with_capacity(BATCH);
         while batch.len() < BATCH {
             observer.check();
-            let Some((node, sensitive, own)) = self.names.next_root(roots)? else { break };
+            let Some((node, sensitive, own)) = self.names.next_root(roots, observer)? else { break };
             self.n_roots += 1;
             let by_text = self.is_aware.then(|| self.order(own));
             // The header is line 1.
@@ -358,11 +358,11 @@ impl<'a> Source<'a> {
 type Named = (Node, Arc<[TermId]>, Option<Dictionary>);
 
 impl Names<'_> {
-    fn next_root(&mut self, roots: &mut impl RootStream) -> Result<Option<Named>> {
+    fn next_root(&mut self, roots: &mut impl RootStream, observer: &dyn Observer) -> Result<Option<Named>> {
         match self {
             Names::Fresh { sensitive } => {
                 let mut dictionary = Dictionary::default();
-                let Some(node) = roots.next_root(&mut dictionary)? else { return Ok(None) };
+                let Some(node) = roots.next_root(&mut dictionary, observer)? else { return Ok(None) };
                 let known = match sensitive.is_empty() {
                     true => Arc::default(),
                     false => {
@@ -373,7 +373,7 @@ impl Names<'_> {
                 Ok(Some((node, known, Some(dictionary))))
             }
             Names::Original { dictionary, sensitive } => {
-                Ok(roots.next_root(dictionary)?.map(|node| (node, Arc::clone(sensitive), None)))
+                Ok(roots.next_root(dictionary, observer)?.map(|node| (node, Arc::clone(sensitive), None)))
             }
         }
     }

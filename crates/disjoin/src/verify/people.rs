@@ -12,6 +12,7 @@ use super::table::{N_FINDINGS, TableRule};
 use super::{CheckLine, Finding, TableCheck, TableFinding, TableVerdict, Verdict, n_leaves};
 use crate::data::{Dictionary, Table};
 use crate::error::Result;
+use crate::observer::Observer;
 use crate::release::open::RootStream;
 use crate::release::privacy_models::{Criterion, Judge};
 
@@ -21,12 +22,13 @@ pub fn verify_people(
     mut roots: impl RootStream,
     leaf_of: &[u32],
     of_record: &[u32],
+    observer: &dyn Observer,
 ) -> Result<()> {
     let mut order: Vec<(u32, u32)> = leaf_of.iter().copied().zip(of_record.iter().copied()).collect();
     order.sort_unstable();
     let (mut at, mut first, mut checked, mut violated) = (0, 0_u64, 0_u64, 0_u64);
     let mut dictionary = Dictionary::default();
-    while let Some(root) = roots.next_root(&mut dictionary)? {
+    while let Some(root) = roots.next_root(&mut dictionary, observer)? {
         let end = first + n_leaves(&root);
         let from = at;
         while at < order.len() && u64::from(order[at].0) < end {

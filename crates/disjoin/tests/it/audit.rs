@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use disjoin::Unobserved;
-use disjoin::audit::cells::{Shown, Value};
 use disjoin::audit::compared::compare;
 use disjoin::audit::require;
 use disjoin::audit::sets::{audit_sets, release_of};
@@ -15,6 +14,7 @@ use disjoin::data::table::{Role, Table};
 use disjoin::data::{Dataset, Dictionary, Hierarchy};
 use disjoin::read::Options;
 use disjoin::read::rows::{Declared, table_bytes};
+use disjoin::release::cells::{Shown, Value};
 use disjoin::release::generalized::TableClaim;
 use disjoin::release::privacy_models::Criterion;
 use disjoin::verify::{verify_recoded, verify_table};

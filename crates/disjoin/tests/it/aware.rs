@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary};
 use disjoin::generate::quest;
-use disjoin::protect::disassociation::{Params, Rejection, disassociate};
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
+use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::reconstruct::aware::{Analysis, Breach, Cut, analyse, closed_pairs};
 use disjoin::release::claim::Parameters;
 use disjoin::release::open::InMemory;
@@ -547,8 +548,8 @@ fn rejection_by_chance_follows_its_law() {
         let texts = |&record: &Record| terms_of(record).into_iter().map(|term| dictionary.text(term));
         let data = Dataset::from_texts(world.iter().map(texts));
         let comes_out = |seed: u64| {
-            let reject = Some(Rejection { rho: 0.3, seed });
-            let release = disassociate(&data, &Params { reject, ..Params::paper(3, 2) }).unwrap().release;
+            let lab = ForTheLab::rejecting(0.3, seed);
+            let release = disassociate(&data, &Params { lab, ..Params::paper(3, 2) }).unwrap().release;
             let Node::Simple(cluster) = &release.roots[0] else { panic!("one cluster") };
             in_texts(cluster, &release.dictionary) == published
         };
@@ -563,7 +564,7 @@ fn rejection_by_chance_follows_its_law() {
 fn rejection_by_chance_does_not_depend_on_threads() {
     let data = quest::quest(&quest::Params { records: 5_000, items: 300, ..quest::Params::program() }).unwrap();
     let roots = |threads: usize, seed: u64| {
-        let params = Params { reject: Some(Rejection { rho: 0.3, seed }), ..Params::paper(3, 2) };
+        let params = Params { lab: ForTheLab::rejecting(0.3, seed), ..Params::paper(3, 2) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| disassociate(&data, &params).unwrap().release.roots)
     };

@@ -142,7 +142,7 @@ pub(crate) fn verbs_of_sets<'a>(folder: &'a Path, file: &'a str) -> Vec<(&'stati
             "query",
             Box::new(move |o| {
                 let asked = Questions::Top(Mining { min_length: 2, ..Mining::top(50) });
-                run::query(&package, &asked, Multiplicity::Told, o).map(|_| ())
+                run::query(&package, &asked, &run::Asking::default(), o).map(|_| ())
             }),
         ),
         (
@@ -157,14 +157,17 @@ pub(crate) fn verbs_of_sets<'a>(folder: &'a Path, file: &'a str) -> Vec<(&'stati
             "reconstruct",
             Box::new(move |o| {
                 let sampling = Sampling { seed: 1, fill_empty: true };
-                run::reconstruct(&drawn, 2, &sampling, Multiplicity::Told, o, |_| Ok(()))
+                let hierarchies = Vec::new();
+                let drawing = run::Drawing { n: 2, sampling, multiplicity: Multiplicity::Told, hierarchies };
+                run::reconstruct(&drawn, &drawing, o, |_| Ok(()))
             }),
         ),
         (
             "convert",
             Box::new(move |o| {
                 let to = folder.join("converted");
-                run::convert(&converted, &to, None, true, &Options::default(), &Files, o).map(|_| ())
+                run::convert(&converted, &to, &run::Converting { force: true, ..Default::default() }, &Files, o)
+                    .map(|_| ())
             }),
         ),
     ]

@@ -7,7 +7,7 @@ use crate::worlds::Layout;
 use crate::worlds::literal::{TermChunks, Terms, enumerate};
 use disjoin::Unobserved;
 use disjoin::attack::summary::{Choice, Summary, find};
-use disjoin::attack::{Knowledge, View};
+use disjoin::attack::{Knowledge, View, Worlds};
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
 use disjoin::protect::tabular::{self, Method, anonymize};
@@ -97,9 +97,9 @@ fn sets_with_a_sensitive_term_are_excepted_where_a_rule_bounds_it() {
 }
 
 /// A term that refine shares is rare in every leaf: {a, c} is held by one record in every dataset that the program would publish like
-/// this. The claim excepts such sets, and attacks say that they do not look at them.
+/// this. The claim excepts such sets, and `worlds` finds them in small joint clusters.
 #[test]
-fn sets_with_shared_terms_are_excepted_and_not_looked_at() {
+fn sets_with_shared_terms_are_excepted_and_found() {
     let records: Records =
         ["a", "a", "ac", "b", "b", "bc"].map(|record| record.chars().map(|c| bit(&c.to_string())).sum()).to_vec();
     let params = Params { max_cluster: 4, algorithm_aware: true, ..Params::paper(2, 2) };
@@ -121,8 +121,9 @@ fn sets_with_shared_terms_are_excepted_and_not_looked_at() {
     );
     let view =
         View { release: &release, cut: CutRule::Weighed, knowledge: &Knowledge::Anything, observer: &Unobserved };
-    let summary = Summary::new(&find(&view, &[Choice::Worlds], 1_000), None, None, &release);
-    assert_eq!((summary.certain, summary.clusters, summary.clusters_with_shared_terms), (0, 2, 2));
+    let summary = Summary::new(&find(&view, &[Choice::Worlds], &Worlds::default()), None, None, &release);
+    assert_eq!((summary.certain, summary.clusters, summary.clusters_with_shared_terms), (2, 2, 2));
+    assert_eq!(disjoin::attack::shared::n_decided(&release, CutRule::Weighed), 2);
 }
 
 /// Claims of version 2 with the same parameters said too much; they are read, and what is proved of them is said in the words of today.

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use disjoin::read::{Files, Format, Options};
+use disjoin::read::{Files, Format};
 use disjoin::recipe::written::parse;
 use disjoin::recipe::{Recipe, resolve};
 use disjoin::run::sweep::{Grid, sweep};
@@ -126,8 +126,8 @@ fn go(verb: &str, recipe: &Recipe, package: &Path, out: &Path) -> disjoin::Resul
             run::repair(package, &original, &asked, &Files, &Unobserved).map(|_| ())
         }
         "convert" => {
-            let (format, options) = (Some(Format::JsonLines), Options::default());
-            run::convert(package, out, format, true, &options, &Files, &Unobserved).map(|_| ())
+            let asked = run::Converting { format: Some(Format::JsonLines), force: true, ..Default::default() };
+            run::convert(package, out, &asked, &Files, &Unobserved).map(|_| ())
         }
         _ => sweep(&recipe, &Grid { k: vec![2], ..Grid::default() }, out, &Files, &Unobserved).map(|_| ()),
     }

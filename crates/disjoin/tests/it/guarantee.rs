@@ -219,7 +219,7 @@ impl Case {
         let mut params = Params::paper(self.k, self.m);
         params.max_cluster = self.max_cluster;
         params.refine = true;
-        params.paper_literal = way == Way::PaperLiteral;
+        params.lab.paper_literal = way == Way::PaperLiteral;
         params.algorithm_aware = matches!(way, Way::AlgorithmAware | Way::LayeredAware | Way::WithInterest);
         if matches!(way, Way::Layered | Way::LayeredAware | Way::WithInterest) {
             params.grouping = Grouping::Layered;

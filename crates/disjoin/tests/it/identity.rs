@@ -11,6 +11,7 @@ use crate::worlds::letters::{ids, joint, leaf, release};
 use crate::worlds::random::{n_worlds_bound, truthful};
 use crate::worlds::{Bag, Layout};
 use disjoin::attack::identity::{Posterior, further, pairs_of_release, posterior, worst};
+use disjoin::attack::stronger::candidates;
 use disjoin::data::{Dataset, TermId};
 use disjoin::protect::disassociation::{Grouping, Params, disassociate};
 use disjoin::reconstruct::Model;
@@ -187,6 +188,41 @@ fn posteriors_are_those_of_all_arrangements() {
     let (simple, joint) =
         checked.iter().fold((0, 0), |(s, j), &(is_joint, n)| if is_joint { (s, j + n) } else { (s + n, j) });
     assert!(simple > 2_000 && joint > 2_000, "{simple} {joint}");
+}
+
+#[test]
+fn candidates_who_lack_terms_are_those_of_all_arrangements() {
+    let checked: u64 = (0..600_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let (n_records, n_terms) = (rng.random_range(2..=6), rng.random_range(2..=5));
+            let (root, _) = truthful(&mut rng, n_records, n_terms);
+            let layout = Layout::new(&root);
+            if n_arrangements_of_rows(&layout) > 2e3 || !is_even(&layout) {
+                return 0;
+            }
+            let release = copies(&root, 1);
+            let Ok(model) = Model::new(&release) else { return 0 };
+            let present: Vec<TermId> = (0..n_terms as TermId).filter(|_| rng.random_bool(0.3)).collect();
+            let absent: Vec<TermId> =
+                (0..n_terms as TermId).filter(|t| !present.contains(t) && rng.random_bool(0.5)).collect();
+            let (has, lacks) = (bits_of(&present), bits_of(&absent));
+            let (mut of_leaf, mut n) = (BTreeMap::<u32, f64>::new(), 0.0);
+            arrangements(&layout, &mut |records| {
+                n += 1.0;
+                for record in records.iter().filter(|r| r.terms & has == has && r.terms & lacks == 0) {
+                    *of_leaf.entry(record.leaf as u32).or_default() += 1.0;
+                }
+            });
+            let found = candidates(&model, &present, &absent);
+            let same = |(a, b): ((&u32, &f64), (&u32, &f64))| a.0 == b.0 && close(*a.1, b.1 / n);
+            let is_same = found.len() == of_leaf.len() && found.iter().zip(&of_leaf).all(same);
+            assert!(is_same, "seed {seed}, {present:?} without {absent:?}: {found:?}, {of_leaf:?} of {n}");
+            u64::from(!absent.is_empty() && !of_leaf.is_empty())
+        })
+        .sum();
+    assert!(checked > 100, "{checked}");
 }
 
 /// What the law says where arrangements are not all as likely: row by row, from the definition.

@@ -408,6 +408,16 @@ fn check_top_k(slow: &Slow<'_>, expected: &[Found<f64>], counts: &mut Counts) {
     for (found, published) in [(report.top_k.tkd, drawn), (report.top_k.tkd_a, certain)] {
         let slow = deviation(before, published, top, &never);
         assert!(same_deviation(&found, &slow), "seed {seed}: {found:?} {slow:?}");
+        let m = report.m as usize;
+        let kept: BTreeSet<Vec<TermId>> =
+            best(&itemsets(published, top, &never), top, 1).into_iter().map(|(_, terms)| terms).collect();
+        let (short, long): (Vec<_>, Vec<_>) =
+            best(&itemsets(before, top, &never), top, 1).into_iter().partition(|(_, terms)| terms.len() <= m);
+        for (wanted, of) in [(short, report.top_k.up_to_m), (long, report.top_k.above_m)] {
+            let value = if std::ptr::eq(published, drawn) { of.tkd } else { of.tkd_a };
+            assert_eq!(of.itemsets, wanted.len(), "seed {seed}");
+            assert!(same(value, lost(&wanted, |terms| kept.contains(terms))), "seed {seed}: {of:?}");
+        }
         counts.between += usize::from(0.0 < slow.generous && slow.generous < slow.all && slow.all < 1.0);
     }
     assert_eq!(report.top_k.tkd_ml2.is_some(), hierarchy.is_some());

@@ -376,7 +376,8 @@ fn ten_thousand_sets_have_no_chunk_with_fewer_than_k_people() {
         let claim = Claim::disassociation(parameters, params.promise(), data.records.len() as u64);
         let truth = Truth { original: &data, leaf_of: Some(&made.leaf_of) };
         let mut verdict = verify(&claim, InMemory::new(&made.release), Some(truth)).unwrap();
-        verify_people(&mut verdict, InMemory::new(&made.release), &made.leaf_of, &people.of_record).unwrap();
+        verify_people(&mut verdict, InMemory::new(&made.release), &made.leaf_of, &people.of_record, &Unobserved)
+            .unwrap();
         assert!(verdict.holds, "{visits:?}: {:?}", verdict.findings);
         *published.entry(named(visits)).or_insert(0) += 1;
     }
@@ -450,7 +451,7 @@ fn every_method_takes_people_or_refuses_by_name() {
         for visits in VISITS {
             let l =
                 table::Criteria { l: (entry.method != Method::AssociationHiding).then_some(2), ..Default::default() };
-            let resolved = match entry.takes {
+            let resolved = match entry.takes() {
                 Shape::Table => table_recipe(entry.method, 3, visits, l),
                 Shape::Sets => {
                     let mut written = Written::default();
@@ -506,7 +507,7 @@ fn people_twice_in_what_belongs_together_are_found() {
     let mut verdict = verify(&claim, InMemory::new(&made.release), None).unwrap();
     assert!(verdict.holds);
     let of_record = &intake.people.as_ref().unwrap().of_record;
-    verify_people(&mut verdict, InMemory::new(&made.release), &made.leaf_of, of_record).unwrap();
+    verify_people(&mut verdict, InMemory::new(&made.release), &made.leaf_of, of_record, &Unobserved).unwrap();
     assert!(!verdict.holds && verdict.findings[0].detail.contains("another one in the same clusters"));
 
     let recipe = table_recipe(Method::Mondrian, 2, Visits::Apart, table::Criteria::default()).unwrap();

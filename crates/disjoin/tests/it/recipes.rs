@@ -28,7 +28,10 @@ fn what_is_missing_has_its_default() {
     assert_eq!(recipe.input.file, Path::new("base/x.dat"));
     assert_eq!((recipe.protect.k, recipe.protect.m, recipe.protect.max_cluster), (5, 2, 10));
     assert_eq!(recipe.protect.promise, Promise::AlgorithmAware);
-    assert_eq!(recipe.attack.run, Choice::ALL);
+    assert_eq!(recipe.attack.run, Choice::usual(Promise::AlgorithmAware));
+    assert!(!recipe.attack.run.contains(&Choice::Rerun) && recipe.attack.witnesses == 1_000);
+    let aware = resolved("input.file = \"x\"\nprotect.promise = \"program-aware\"\n").unwrap();
+    assert_eq!(aware.attack.run, Choice::ALL);
     let limits = recipe.limits.written;
     assert!((limits.reidentification_risk.unwrap() - 0.2).abs() < 1e-12 && limits.certain_disclosures == Some(0));
     assert_eq!((recipe.repair.rounds, recipe.output.folder.as_path()), (3, Path::new("base/out")));

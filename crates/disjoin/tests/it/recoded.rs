@@ -18,7 +18,7 @@ use disjoin::release::recoded::{
     Block, Draft, Promised, Recoded, RecodedClaim, Suppression, parse_recoded, utility_as_published, write_recoded,
 };
 use disjoin::run::forms::recoded::{Recodings, make};
-use disjoin::run::{Converted, Input, convert, protect};
+use disjoin::run::{Converted, Converting, Input, convert, protect};
 use disjoin::verify::{RecodedRule, RecodedTruth, RecodedVerdict, open_recoded, verify_recoded};
 use disjoin::{Error, Unobserved};
 use rand::seq::SliceRandom;
@@ -660,9 +660,8 @@ fn a_claim_of_too_few_records_is_converted_and_refuted() {
     for records in [4, 1, 0] {
         claim.records = records;
         std::fs::write(folder.path().join("claim.json"), claim.to_json().unwrap()).unwrap();
-        let options = read::Options::default();
         let to = folder.path().join("out.jsonl");
-        let converted = convert(folder.path(), &to, None, false, &options, &read::Files, &Unobserved).unwrap();
+        let converted = convert(folder.path(), &to, &Converting::default(), &read::Files, &Unobserved).unwrap();
         let Converted::Data { data, empty, .. } = converted else { panic!("records become data") };
         assert_eq!((data.records.len(), empty), (3, 1));
         assert_eq!(judged(&claim, &release, None).holds, records == 4);

@@ -7,7 +7,8 @@ use disjoin::protect::disassociation::{Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::InMemory;
 use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple};
-use disjoin::repair::{Mended, Stats, Suppressed, set_aside, suppress};
+use disjoin::repair::suppress::{Suppressed, suppress};
+use disjoin::repair::{Mended, Stats, set_aside};
 use disjoin::verify::{Truth, Verdict, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +57,7 @@ fn judge(claim: &Claim, release: &Disassociated, truth: Option<Truth<'_>>) -> Ve
 /// What the three attacks find for certain.
 fn n_found(release: &Disassociated) -> usize {
     let view = View { release, cut: CutRule::Greedy, knowledge: &Knowledge::Anything, observer: &Unobserved };
-    let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::default()];
+    let attacks: [&dyn Attack; 3] = [&Cover, &Closure, &Worlds::OF_CUT];
     attacks.iter().map(|attack| attack.run(&view).found.len()).sum()
 }
 
@@ -254,7 +255,7 @@ fn suppression_leaves_no_cover_problem_but_others() {
                 stats.terms_set_aside,
                 u64::from(moved),
                 n_found_by(&Closure, &release) as u64,
-                n_found_by(&Worlds::default(), &release) as u64,
+                n_found_by(&Worlds::OF_CUT, &release) as u64,
                 u64::from(before.roots.iter().any(|root| matches!(root, Node::Joint(_)))),
             ]
         })

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use disjoin::attack::summary::{Choice, Summary, find, likeliest};
-use disjoin::attack::{Knowledge, View, judge};
+use disjoin::attack::{Knowledge, View, Worlds, judge};
 use disjoin::data::Dataset;
 use disjoin::generate::hospital;
 use disjoin::inspect::risk;
@@ -43,7 +43,7 @@ fn register() -> Dataset {
 fn round(data: &Dataset, claim: &Claim, release: &Disassociated, leaf_of: &[u32]) -> Result<Round> {
     let verdict = verify(claim, InMemory::new(release), Some(Truth { original: data, leaf_of: Some(leaf_of) }))?;
     let view = View { release, cut: claim.parameters.cut, knowledge: &Knowledge::Anything, observer: &Unobserved };
-    let found = find(&view, &Choice::ALL, 1000);
+    let found = find(&view, &Choice::ALL, &Worlds { steps: 1000, ..Worlds::default() });
     let truth = judge::Truth::new(data, Some(leaf_of), release)?;
     let identity = likeliest(&Model::new(release)?);
     let summary = Summary::new(&found, Some(identity), Some(&truth), release);
@@ -217,6 +217,8 @@ fn told_in_numbers(mut story: Run) -> Run {
     (utility.records, utility.terms) = (N, N as usize);
     let deviation = measure::Deviation { all: X, at_least_two_terms: X, generous: X };
     (utility.top_k.tkd, utility.top_k.tkd_a, utility.top_k.tkd_e) = (deviation, deviation, deviation);
+    let of_length = measure::OfLength { itemsets: N as usize, tkd: X, tkd_a: X, tkd_e: X };
+    (utility.top_k.up_to_m, utility.top_k.above_m) = (of_length, of_length);
     for window in &mut utility.relative_error {
         let error = measure::RelativeError { mean: Some(X), skipped: N as usize, existing: Some(X) };
         (window.re, window.re_a, window.re_e, window.re_u) = (error, error, error, error);

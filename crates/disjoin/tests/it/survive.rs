@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::tables::bytes_of;
 use disjoin::Unobserved;
 use disjoin::attack::dependency::{Options, Structure};
+use disjoin::attack::person_breach;
 use disjoin::attack::surviving::{Of, Published, Surviving, beliefs_about, surviving};
 use disjoin::data::table::{Column, Role, Table};
 use disjoin::knowledge::network::Risk;
@@ -70,6 +71,69 @@ fn every_way_to_deal_is_as_likely() {
     assert!(deal(&wrong, 0).is_err());
     wrong.sensitive[0].counts.remove(0);
     assert!(deal(&wrong, 0).is_err());
+}
+
+/// Two columns in groups of three and two rows, and a quasi-identifier that both groups share: a person with it may be in either. What is
+/// told of the person is the share of all assignments, row by row.
+#[test]
+fn what_is_told_of_a_person_is_the_share_of_all_assignments() {
+    let cells = |texts: &str| texts.chars().map(String::from).collect::<Vec<_>>();
+    let columns = vec![
+        words("q", Role::Quasi, &cells("xxxyy")),
+        words("r", Role::Quasi, &cells("sssss")),
+        words("a", Role::Sensitive, &cells("12312")),
+        words("b", Role::Sensitive, &cells("ccdcd")),
+    ];
+    let (_, tables) = released(&Table::new(5, columns, None), &[Criterion::KAnonymity { k: 2 }]);
+    // Every assignment, by its draws: with so many seeds each of the 6 x 3 x 2 x 2 has come up.
+    let mut seen: BTreeSet<Vec<Vec<u32>>> = BTreeSet::new();
+    (0..4000).for_each(|seed| {
+        seen.insert(deal(&tables, seed).unwrap().columns[2..].iter().map(|column| column.codes.clone()).collect());
+    });
+    assert_eq!(seen.len(), 6 * 3 * 2 * 2);
+    let code = |column: usize, text: &str| {
+        let domain =
+            if column < 2 { &tables.quasi.columns[column].domain } else { &tables.sensitive[column - 2].domain };
+        (column, domain.texts().get(text).unwrap())
+    };
+    for has in
+        [vec![code(1, "s")], vec![code(1, "s"), code(2, "1")], vec![code(0, "x"), code(3, "d")], vec![code(2, "3")]]
+    {
+        let fits = |codes: &[Vec<u32>], row: usize| {
+            has.iter().all(|&(column, code)| match column {
+                0 | 1 => tables.quasi.columns[column].codes[row] == code,
+                _ => codes[column - 2][row] == code,
+            })
+        };
+        let is_target = |row: usize| {
+            has.iter()
+                .filter(|(column, _)| *column < 2)
+                .all(|&(column, code)| tables.quasi.columns[column].codes[row] == code)
+        };
+        let mut of_pair: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        let (mut all, mut rows) = (0.0, 0.0);
+        for codes in &seen {
+            for row in 0..5 {
+                rows += f64::from(u8::from(is_target(row)));
+                if fits(codes, row) {
+                    all += 1.0;
+                    *of_pair.entry((codes[0][row], codes[1][row])).or_default() += 1.0;
+                }
+            }
+        }
+        let found = person_breach(&tables, &has);
+        assert!((found.known - all / rows).abs() < 1e-12, "{has:?}: {found:?}");
+        for (column, shares) in found.columns.iter().enumerate() {
+            for (code, share) in shares.iter().enumerate() {
+                let of = |(pair, n): (&(u32, u32), &f64)| {
+                    if [pair.0, pair.1][column] as usize == code { *n } else { 0.0 }
+                };
+                assert!((share - of_pair.iter().map(of).sum::<f64>() / all).abs() < 1e-12, "{has:?}: {found:?}");
+            }
+        }
+        let sum: f64 = found.guesses.iter().map(|guess| guess.probability).sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{found:?}");
+    }
 }
 
 /// Table II of nadimpalli2014, with its columns in another order than by role.

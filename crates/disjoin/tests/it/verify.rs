@@ -13,14 +13,14 @@ use crate::worlds::guarantee::is_truthful;
 use crate::worlds::letters::{chunk, ids, joint, leaf};
 use crate::worlds::random::{Leaves, Place, planned, published, ways_to_root};
 use crate::worlds::{guarantee_violations, guarantee_violations_by_root, roots_of_leaves};
-use disjoin::Memory;
-use disjoin::Unobserved;
 use disjoin::data::{Dataset, Dictionary, TermId};
+use disjoin::protect::disassociation::for_the_lab::ForTheLab;
 use disjoin::protect::disassociation::{Diversity, DiversityRule, Outcome, Params, disassociate};
 use disjoin::release::claim::{Parameters, Sensitive};
 use disjoin::release::open::{InMemory, RootStream};
 use disjoin::release::{Chunk, Claim, CutRule, Disassociated, Header, Node, Promise, Simple, jsonl};
 use disjoin::verify::{Rule, Truth, Verdict, verify};
+use disjoin::{Memory, Observer, Unobserved};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -140,7 +140,7 @@ fn releases_of_the_paper_that_brute_force_breaks_are_refused() {
         .filter_map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let original = random_dataset(&mut rng);
-            let params = Params { paper_literal: true, refine: true, ..random_params(&mut rng) };
+            let params = Params { lab: ForTheLab::paper_literal(), refine: true, ..random_params(&mut rng) };
             let release = disassociate(&original, &params).ok()?.release;
             let verdict = verify(&claim(&release.header, None), InMemory::new(&release), None).unwrap();
             let safe = guarantee_violations(&original, &release).is_empty();
@@ -164,7 +164,7 @@ fn known_breaches_are_refused_for_the_right_reason() {
         [(property_1, 6, Rule::SharedChunkRoom), (lemma_3, 8, Rule::Filling), (small, 6, Rule::ClusterSize)]
     {
         let original = Dataset::from_texts(records.iter().map(|record| record.chars().map(String::from)));
-        let params = Params { paper_literal: true, max_cluster, ..Params::paper(3, 2) };
+        let params = Params { lab: ForTheLab::paper_literal(), max_cluster, ..Params::paper(3, 2) };
         let release = disassociate(&original, &params).unwrap().release;
         let verdict = verify(&claim(&release.header, None), InMemory::new(&release), None).unwrap();
         assert!(!verdict.holds && violated(&verdict).contains(&rule), "{:?}", verdict.findings);
@@ -506,7 +506,7 @@ fn memory_does_not_grow_with_the_file() {
         fn header(&self) -> Header {
             Header { k: 2, m: 2, records: 40_000, occurrences: None }
         }
-        fn next_root(&mut self, dictionary: &mut Dictionary) -> disjoin::Result<Option<Node>> {
+        fn next_root(&mut self, dictionary: &mut Dictionary, _: &dyn Observer) -> disjoin::Result<Option<Node>> {
             assert!(dictionary.is_empty());
             dictionary.intern(&format!("t{}", self.left));
             self.left = match self.left.checked_sub(1) {

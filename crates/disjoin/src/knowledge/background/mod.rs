@@ -33,7 +33,8 @@ use crate::error::{Error, Result};
 const MIXED_IN: f64 = 0.01;
 
 /// What the adversary knows beforehand, and how it is found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Knowledge {
     /// Where beliefs come from.
@@ -49,7 +50,8 @@ pub struct Knowledge {
 }
 
 /// A way to find what is believed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// The shares of sensitive values among rows with near quasi-identifiers, nearer ones counting more.

@@ -16,6 +16,8 @@ mod canonical;
 mod chain;
 mod common;
 mod exchange;
+pub mod for_the_lab;
+mod given;
 mod guarded;
 mod horizontal;
 mod leaf;
@@ -30,6 +32,7 @@ mod shared;
 mod similar;
 mod vertical;
 
+use self::for_the_lab::{ForTheLab, Rejection};
 pub use apart::disassociate_apart;
 use attempts::{regaining, rescuing};
 use canonical::Canonical;
@@ -70,19 +73,17 @@ pub struct Params {
     pub max_cluster: u32,
     /// Whether clusters may share chunks, so that terms rare in each of them are still published with their counts.
     pub refine: bool,
-    /// The paper's algorithm without our corrections. For the lab: such a release promises nothing.
-    pub paper_literal: bool,
     /// Whether somebody who knows the algorithm may count as an adversary: then terms are offered to chunks by a rule that
     /// gives nothing away.
     pub algorithm_aware: bool,
-    /// Chance in the paper's cut, so that a refusal proves nothing. For the lab; it makes no promise stronger.
-    pub reject: Option<Rejection>,
     /// Terms that are published in term chunks only, whatever their support.
     pub sensitive: Vec<TermId>,
     /// How hard it must be to tell who has a sensitive term.
     pub diversity: Option<Diversity>,
     /// What matters most. No utility set has a sensitive term.
     pub interest: Interest,
+    /// Switches of experiments.
+    pub lab: ForTheLab,
 }
 
 impl Params {
@@ -101,12 +102,11 @@ impl Params {
             grouping: Grouping::Paper,
             max_cluster: Params::usual_cluster(k, Grouping::Paper),
             refine: true,
-            paper_literal: false,
             algorithm_aware: false,
-            reject: None,
             sensitive: Vec::new(),
             diversity: None,
             interest: Interest::default(),
+            lab: ForTheLab::default(),
         }
     }
 
@@ -122,7 +122,7 @@ impl Params {
 
     /// What a release made with these parameters promises.
     pub fn promise(&self) -> Promise {
-        match (self.paper_literal, self.algorithm_aware) {
+        match (self.lab.paper_literal, self.algorithm_aware) {
             (true, _) => Promise::None,
             (false, true) if self.grouping == Grouping::Guarded => Promise::ProgramAware,
             (false, true) => Promise::AlgorithmAware,
@@ -150,7 +150,7 @@ impl Params {
                 "30 is a good start for k = 5",
             ));
         }
-        if let Some(Rejection { rho, .. }) = self.reject {
+        if let Some(Rejection { rho, .. }) = self.lab.reject {
             if !(0.0..=1.0).contains(&rho) {
                 return Err(Error::recipe("reject", "must be a probability", "a number from 0 to 1"));
             }
@@ -162,7 +162,7 @@ impl Params {
                 ));
             }
         }
-        if self.paper_literal && self.grouping != Grouping::Paper {
+        if self.lab.paper_literal && self.grouping != Grouping::Paper {
             return Err(Error::recipe("protect.grouping", "must be the paper's to be literal", "paper"));
         }
         let is_sensitive = |term: &TermId| self.sensitive.contains(term);
@@ -226,18 +226,6 @@ impl Params {
         }
         Ok(())
     }
-}
-
-/// Refusals by chance: a chunk that is not empty rejects a term that it could let in.
-///
-/// Whoever sees a term in a later chunk cannot tell whether it had to be there: a dataset that the paper's rule would have cut
-/// in another way is less likely than others, but no longer impossible.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rejection {
-    /// The probability of a rejection. Everybody may know it.
-    pub rho: f64,
-    /// Decides all rejections. Whoever knows it is not misled.
-    pub seed: u64,
 }
 
 /// l-diversity of sensitive terms: nobody can be linked to one with a probability above 1/l.
@@ -329,7 +317,27 @@ pub fn disassociate_with(data: &Dataset, params: &Params, observer: &dyn Observe
     disassociate_tuned(data, params, Tuning::USUAL, observer)
 }
 
+/// The same in clusters that somebody gives: for each record the number of its cluster.
+pub fn disassociate_given(
+    data: &Dataset,
+    params: &Params,
+    cluster_of: &[u32],
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    disassociate_in(data, params, Tuning::USUAL, Some(cluster_of), observer)
+}
+
 fn disassociate_tuned(data: &Dataset, params: &Params, tuning: Tuning, observer: &dyn Observer) -> Result<Outcome> {
+    disassociate_in(data, params, tuning, None, observer)
+}
+
+fn disassociate_in(
+    data: &Dataset,
+    params: &Params,
+    tuning: Tuning,
+    cluster_of: Option<&[u32]>,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
     params.check()?;
     params.check_feasible(data)?;
     let Canonical { data, params, places } = Canonical::new(data, params);
@@ -354,10 +362,11 @@ fn disassociate_tuned(data: &Dataset, params: &Params, tuning: Tuning, observer:
         round: 0,
         tuning,
     };
-    let Grouped { trees, clusters } = match params.grouping {
-        Grouping::Paper => by_frequency(&mut work)?,
-        Grouping::Layered => by_layers(&mut work)?,
-        Grouping::Guarded => {
+    let Grouped { trees, clusters } = match (cluster_of, params.grouping) {
+        (Some(cluster_of), _) => given::group(cluster_of, &places, &mut work)?,
+        (None, Grouping::Paper) => by_frequency(&mut work)?,
+        (None, Grouping::Layered) => by_layers(&mut work)?,
+        (None, Grouping::Guarded) => {
             work.tell(Step::Horizontal);
             guarded::group(&mut work)
         }
@@ -391,14 +400,14 @@ struct Grouped {
 /// The number of occurrences, if it discloses nobody.
 fn tellable_occurrences(data: &Dataset, roots: &[Node], params: &Params) -> Option<u64> {
     let total = data.records.n_incidences() as u64;
-    let may_tell = params.sensitive.is_empty() && !params.paper_literal;
+    let may_tell = params.sensitive.is_empty() && !params.lab.paper_literal;
     (may_tell && Occurrences::of(roots, params.k).leave_room(total, params.k, params.m)).then_some(total)
 }
 
 /// The paper's way: HORPART, VERPART, REFINE.
 fn by_frequency(work: &mut Work<'_>) -> Result<Grouped> {
     work.tell(Step::Horizontal);
-    let &Params { k, max_cluster, paper_literal, .. } = work.params;
+    let &Params { k, max_cluster, lab: ForTheLab { paper_literal, .. }, .. } = work.params;
     let records = &work.data.records;
     let weights = &work.preference.weights;
     let mut clusters = horizontal::split(records, max_cluster, weights, work.observer);
@@ -643,9 +652,9 @@ mod tests {
         assert_eq!(key(Params { max_cluster: 5, ..Params::paper(3, 2) }), "protect.max_cluster");
         let diversity = Some(Diversity { l: 3, rule: DiversityRule::default() });
         assert_eq!(key(Params { diversity, ..Params::paper(3, 2) }), "protect.l_diversity");
-        let reject = |rho: f64| Some(Rejection { rho, seed: 0 });
-        assert_eq!(key(Params { reject: reject(1.5), ..Params::paper(3, 2) }), "reject");
-        assert_eq!(key(Params { reject: reject(0.1), algorithm_aware: true, ..Params::paper(3, 2) }), "reject");
+        let reject = |rho: f64| ForTheLab::rejecting(rho, 0);
+        assert_eq!(key(Params { lab: reject(1.5), ..Params::paper(3, 2) }), "reject");
+        assert_eq!(key(Params { lab: reject(0.1), algorithm_aware: true, ..Params::paper(3, 2) }), "reject");
         let interest = Interest { sets: vec![vec![0, 1], vec![2, 3]], ..Interest::default() };
         assert_eq!(key(Params { interest, sensitive: vec![3], ..Params::paper(3, 2) }), "protect.utility");
         for weight in [-1.0, f64::NAN, f64::INFINITY] {

@@ -582,7 +582,7 @@ impl Refine<'_> {
             let u = positions.find(leaf.term_chunk.terms()).count();
             if u > 0 {
                 let left = leaf.term_chunk.terms().len() - u;
-                if left < leaf.keeps as usize && !self.params.paper_literal {
+                if left < leaf.keeps as usize && !self.params.lab.paper_literal {
                     refusal = Some(Refusal::Promise);
                 }
                 contributing.push(i);
@@ -644,7 +644,7 @@ impl Refine<'_> {
     fn conflicts(&self, n_terms: usize, roots: [&Root; 2], positions: &Positions) -> Conflicts {
         let all = roots.iter().flat_map(|root| &root.leaves).map(|&i| &self.leaves[i as usize]);
         let sizes = all.clone().map(|leaf| u64::from(leaf.size)).collect();
-        let mut conflicts = Conflicts::none(n_terms, sizes, self.params.paper_literal);
+        let mut conflicts = Conflicts::none(n_terms, sizes, self.params.lab.paper_literal);
         // Two leaves have the refining terms in their term chunks, hence not in their record chunks.
         if roots.iter().any(|root| root.depth > 0) {
             for (i, leaf) in all.enumerate() {
@@ -716,6 +716,7 @@ fn union(a: &[(TermId, u32)], b: &[(TermId, u32)]) -> Vec<(TermId, u32)> {
 #[cfg(test)]
 mod tests {
     use super::super::figures::FIGURE_2;
+    use super::super::for_the_lab::ForTheLab;
     use super::super::tests::{cut, names, records};
     use super::*;
     use crate::data::{Dataset, RecordId};
@@ -755,7 +756,7 @@ mod tests {
     fn the_counterexample_to_lemma_3_is_joined_by_the_paper_and_refused_by_us() {
         let data = records(&["a", "a", "b", "b", "a, b", "z", "z", "p, z", "p", "p", "p"]);
         let clusters = [(0..7).collect(), (7..11).collect()];
-        let literal = Params { paper_literal: true, ..Params::paper(3, 2) };
+        let literal = Params { lab: ForTheLab::paper_literal(), ..Params::paper(3, 2) };
         let (roots, _) = join_clusters(&data, &clusters, &literal);
         assert!(matches!(&roots[..], [Node::Joint(_)]));
         let (roots, stats) = join_clusters(&data, &clusters, &Params::paper(3, 2));

@@ -15,9 +15,10 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
+use super::for_the_lab::Rejection;
 use super::occurrences::Occurrences;
 use super::rows::{Projection, TermRows, greedy_chunks};
-use super::{Diversity, DiversityRule, Params, Partition, Rejection};
+use super::{Diversity, DiversityRule, Params, Partition};
 use crate::data::{RecordId, TermId, Transactions};
 use crate::generate::stream;
 use crate::observer::Observer;
@@ -105,7 +106,8 @@ impl Cutter {
             chunks
         } else {
             // A stream for each cluster: threads do not matter.
-            let mut chance = params.reject.map(|Rejection { rho, seed }| (rho, stream(seed, "protect/reject", number)));
+            let mut chance =
+                params.lab.reject.map(|Rejection { rho, seed }| (rho, stream(seed, "protect/reject", number)));
             let mut rejects = || chance.as_mut().is_some_and(|(rho, rng)| rng.random_bool(*rho));
             greedy_chunks(frequent, |chunk, i| lets_in(chunk, i) && (chunk.is_empty() || !rejects()))
         };

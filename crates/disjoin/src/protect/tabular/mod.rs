@@ -39,7 +39,8 @@ pub use apart::anonymize_apart;
 pub use settle_counts::{Taken, settle_counts};
 
 /// A way to put rows into classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Cut by cut, the one that loses least, and rows peeled off level by level where columns have hierarchies: whichever loses

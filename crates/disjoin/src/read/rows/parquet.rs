@@ -1,7 +1,8 @@
 //! Parquet: flat columns of texts, numbers, truth values, dates and times; a list column may be the set-valued one.
 //!
 //! A null has no value, and neither has a number that is none (NaN). Dates are written as 2024-12-31, times as
-//! 2024-12-31 23:59:59 in UTC. Rows are counted from 1. Columns of identifiers are not even decoded.
+//! 2024-12-31 23:59:59 in UTC. Rows are counted from 1. Of identifiers only those are decoded that might show several rows a person, and
+//! nothing of them is kept.
 //!
 //! Checked by: tests in this file
 
@@ -39,8 +40,11 @@ pub(super) fn read(name: &str, bytes: &[u8], declared: &Declared, observer: &dyn
     for (column, field) in body.plan.iter().zip(file.schema().fields()) {
         check_type(name, column, field.data_type())?;
     }
-    let kept: Vec<usize> =
-        (0..header.len()).filter(|&i| body.plan[i].role != Role::Identifier || body.plan[i].person).collect();
+    let is_read = |at: usize| {
+        let (column, kind) = (&body.plan[at], file.schema().field(at).data_type());
+        column.role != Role::Identifier || column.person || (column.watched && has_text(kind))
+    };
+    let kept: Vec<usize> = (0..header.len()).filter(|&at| is_read(at)).collect();
     let n_rows = file.metadata().file_metadata().num_rows();
     let mask = ProjectionMask::roots(file.parquet_schema(), kept.iter().copied());
     let mut batches = guarded(name, || file.with_projection(mask).with_batch_size(8192).build())?;
@@ -260,18 +264,22 @@ mod tests {
 
     use super::super::table_bytes;
     use super::*;
-    use crate::data::Table;
+    use crate::data::{Evidence, Table};
     use crate::read::Options;
 
-    fn read_columns(columns: Vec<(&str, Role, ArrayRef)>, numeric: &[&str]) -> Result<Table> {
+    fn file(columns: Vec<(&str, Role, ArrayRef)>, numeric: &[&str]) -> (Vec<u8>, Declared) {
         let batch = RecordBatch::try_from_iter_with_nullable(columns.iter().map(|(n, _, c)| (*n, c.clone(), true)));
         let batch = batch.unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
         writer.write(&batch).unwrap();
         let roles = columns.iter().map(|(name, role, _)| (name.to_string(), *role)).collect();
         let numeric = numeric.iter().map(|name| name.to_string()).collect();
-        let declared = Declared { roles, numeric, ..Declared::default() };
-        let read = table_bytes("x.parquet", &writer.into_inner().unwrap(), &Options::default(), &declared);
+        (writer.into_inner().unwrap(), Declared { roles, numeric, ..Declared::default() })
+    }
+
+    fn read_columns(columns: Vec<(&str, Role, ArrayRef)>, numeric: &[&str]) -> Result<Table> {
+        let (bytes, declared) = file(columns, numeric);
+        let read = table_bytes("x.parquet", &bytes, &Options::default(), &declared);
         read.map(|(table, intake)| {
             assert_eq!((intake.format.as_str(), intake.rows), ("parquet", table.n_rows() as u64));
             table
@@ -317,6 +325,20 @@ mod tests {
         assert_eq!(table.columns[1].domain.numbers().unwrap(), [-4.0, 30.0]);
         let sets = table.sets.unwrap();
         assert_eq!((sets.of_row, sets.records.record(0).len()), (vec![Some(0), None, None], 2));
+    }
+
+    #[test]
+    fn identifiers_that_come_back_are_a_sign_of_several_rows_a_person() {
+        let id = |each: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..40).map(|row| row / each))) };
+        let age: ArrayRef = Arc::new(Int64Array::from_iter_values((0..40).map(|row| 20 + row % 7)));
+        let read = |each: i64| {
+            let columns = vec![("id", Role::Identifier, id(each)), ("age", Role::Quasi, Arc::clone(&age))];
+            let (bytes, declared) = file(columns, &["age"]);
+            table_bytes("x.parquet", &bytes, &Options::default(), &declared).unwrap().1.several
+        };
+        assert_eq!(read(1), []);
+        let expected = Evidence::Identifier { column: "id".into(), rows: 40, different: 20, most_rows: 2 };
+        assert_eq!(read(2), [expected]);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! Cost:       a scan of each text for each order
 //! Checked by: tests in this file, `tests/it/roles/reading.rs`
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Choice;
@@ -15,7 +14,8 @@ use crate::data::{Dictionary, Fault, Hierarchy};
 use crate::error::{Error, Result};
 
 /// The order of day and month, for people to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DateOrder {
     /// 31/12/2024

@@ -7,13 +7,13 @@
 //! Cost:       a scan of each text for each style
 //! Checked by: tests in this file, `tests/it/roles/reading.rs`
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Choice;
 
 /// What stands before the decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Decimal {
     /// 1,234.5

@@ -12,6 +12,7 @@ use crate::data::{Dictionary, Hierarchy, NodeId, Partition};
 use crate::error::{Error, Place, Result};
 use crate::release::claim::{Body, Claim, Form, Parameters, Promise, Words};
 use crate::release::privacy_models::{Criterion, Distance};
+use crate::release::spelling::Spelling;
 
 /// The claim that travels with a generalized table.
 pub type TableClaim = Claim<Classes>;
@@ -115,6 +116,9 @@ pub(in crate::release) fn unchecked_of_columns(
             "the limit on beliefs can be checked with the original only, by who made it",
         ));
     }
+    if columns.iter().any(|column| column.cells.is_some()) {
+        fields.push(("columns.cells".into(), "how cells are read; the promise does not depend on it"));
+    }
     if columns.iter().any(|column| column.hierarchy.is_some()) {
         fields.push((
             "columns.hierarchy".into(),
@@ -142,7 +146,8 @@ pub struct Classes {
 }
 
 /// Rules from quasi-identifiers to a sensitive value that a table must not have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Associations {
     /// From which share of the rows with some quasi-identifiers on a value is told too surely.
@@ -205,6 +210,19 @@ pub struct PublishedColumn {
     /// hierarchy is claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<Vec<Vec<String>>>,
+    /// Of a quasi-identifier: how its cells are read; not said where somebody else spelled them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Spelling>,
+}
+
+impl PublishedColumn {
+    /// Says how the cells of the quasi-identifiers of a table are read; `occurs` are the codes that are published.
+    pub(in crate::release) fn spell(columns: &mut [Self], table: &Table, occurs: impl Fn(&Column) -> Vec<bool>) {
+        for column in columns.iter_mut().filter(|column| column.role == Role::Quasi) {
+            let original = table.columns.iter().find(|other| other.name == column.name);
+            column.cells = original.map(|original| Spelling::of(original, &occurs(original)));
+        }
+    }
 }
 
 impl TableClaim {
@@ -213,6 +231,13 @@ impl TableClaim {
         let columns = columns_as_published(table, criteria, |column| occurring(column, partition.published()));
         let (criteria, records) = (criteria.to_vec(), partition.n_published() as u64);
         Claim::of(method, Classes { criteria, columns, records, sets: None, associations: None })
+    }
+
+    /// The same, and how cells are read.
+    #[must_use]
+    pub fn with_cells(mut self, table: &Table, partition: &Partition) -> Self {
+        PublishedColumn::spell(&mut self.body.columns, table, |column| occurring(column, partition.published()));
+        self
     }
 
     /// The same, with rules hidden.
@@ -250,6 +275,7 @@ pub(in crate::release) fn columns_as_published(
             (true, Some(hierarchy)) => Some(paths(column, hierarchy, &occurs(column))),
             _ => None,
         },
+        cells: None,
     };
     published_columns(table).into_iter().map(publish).collect()
 }

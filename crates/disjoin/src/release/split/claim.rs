@@ -96,6 +96,17 @@ impl SplitClaim {
         Self::of_columns(columns, split.is_exact(), (split.n_rows() as u64, split.n_groups() as u64), method, criteria)
     }
 
+    /// The same, and how the cells of groups are read; rows that stand as they were need no reading.
+    #[must_use]
+    pub fn with_cells(mut self, split: &Split<'_>) -> Self {
+        if !split.is_exact() {
+            let published = split.partition();
+            let occurs = |column: &crate::data::table::Column| occurring(column, published.published());
+            PublishedColumn::spell(&mut self.body.columns, split.table(), occurs);
+        }
+        self
+    }
+
     /// The same of groups of which only counts are kept.
     pub fn of_counts(split: &CountedSplit<'_>, method: &str, criteria: &[Criterion]) -> Self {
         let columns = columns_as_published(split.columns(), criteria, |column| split.occurring(column));

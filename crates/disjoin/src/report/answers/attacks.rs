@@ -2,9 +2,13 @@
 
 use super::audited::actual_parts;
 use super::{SHOWN, four_or_dash, numbers, text};
+use crate::attack::attackers::OfAttacker;
 use crate::attack::knowledge_breach::{Breach, BreachReport};
 use crate::attack::network_breach::{NetworkBreach, Source};
+use crate::attack::person_breach::{Guess, PersonBreach};
+use crate::attack::rerun::{Looked, Reran};
 use crate::attack::semantic::summary as semantic;
+use crate::attack::stronger::{Learned, Stronger};
 use crate::attack::summary::Summary;
 use crate::attack::surviving::{DependencyTold, NetworkTold, RuleTold, Surviving, Valued};
 use crate::attack::{Rate, Says};
@@ -49,15 +53,25 @@ pub fn attack_page(attacked: &Attacked, judged: &Judgement, show_terms: bool) ->
 
 /// What no attack on disassociated data decides: that nothing was found there means nothing.
 fn not_looked_at(summary: &Summary) -> String {
+    let grouping = match summary.rerun.map(|reran| reran.looked) {
+        Some(Looked::Exactly) => "sets with terms of term chunks, for an adversary who runs the program",
+        Some(Looked::Sampled) => {
+            "of what follows from how the program groups records, other sets than were drawn, and those with terms of term chunks"
+        }
+        _ => "what follows from how the program groups records",
+    };
+    let is_sampled = summary.rerun.is_some_and(|reran| reran.looked == Looked::Sampled);
     let shared = match summary.clusters_with_shared_terms {
         0 => String::new(),
+        // Sets with such terms were drawn, too.
+        _ if is_sampled => String::new(),
         n => format!(
             "sets with terms of shared chunks (in {} of {}), ",
             number(n),
             count(summary.clusters, "cluster", "clusters")
         ),
     };
-    format!("Not looked at: {shared}what follows from how the program groups records.")
+    format!("Not looked at: {shared}{grouping}.")
 }
 
 /// The limits in sentences: broken ones, kept ones, and what nobody limited.
@@ -105,13 +119,98 @@ fn disassociated(parts: &mut Vec<Part>, report: &Summary, show_terms: bool) {
     let heads = ["attack", "findings", "clusters", "left open", "finds"];
     parts.push(numbers(&heads, report.attacks.iter().map(row).collect()));
     parts.push(judged(report));
+    parts.extend(attackers(report));
     if let Some(risk) = &report.identity {
         let worst = [risk.worst, risk.mean].map(|p| format!("{p:.4}"));
         let [worst, mean] = worst;
         let row = vec!["identity".into(), number(risk.itemsets), worst, mean, number(risk.above)];
         parts.push(numbers(&["re-identification risk", "itemsets", "highest", "mean", "above 1/k"], vec![row]));
     }
+    if let Some(reran) = &report.rerun {
+        parts.push(text(format!("rerun: {}", reran_in_words(reran, report.k))));
+    }
+    parts.extend(report.stronger.iter().flat_map(|found| stronger(found, report.m)));
     clusters(parts, report, show_terms);
+}
+
+/// What running the program again showed.
+pub(in crate::report) fn reran_in_words(reran: &Reran, k: u32) -> String {
+    let Reran { originals, runs, itemsets, with_witness, .. } = *reran;
+    let have = if itemsets == 1 { "has" } else { "have" };
+    let of_sets = format!("{} of {} {have} a witness", number(with_witness), count(itemsets, "itemset", "itemsets"));
+    match reran.looked {
+        Looked::Exactly => format!(
+            "{of_sets}: a dataset in which {k} records hold it and from which the program makes this very release. All {} were looked \
+             at; {} this release.",
+            count(runs, "possible original", "possible originals"),
+            if originals == 1 {
+                String::from("one of them gives")
+            } else {
+                format!("{} of them give", number(originals))
+            },
+        ),
+        Looked::Sampled => format!(
+            "{of_sets}: a dataset in which {k} records hold it and from which the program makes this very release. The itemsets were drawn \
+             from records of the original; fewer than {k} of these hold each. The program was run {}.",
+            count(runs, "time", "times"),
+        ),
+        Looked::TooLarge => {
+            String::from("not looked at: too many possible originals, and no original to draw itemsets from.")
+        }
+        Looked::NotReproduced => {
+            String::from("not looked at: with the parameters of the claim, the program makes another release.")
+        }
+    }
+}
+
+/// What attackers of three strengths get out of cover problems: the counters of Algorithm 1.
+fn attackers(report: &Summary) -> Option<Part> {
+    let some = |n: Option<u64>| n.map_or_else(|| String::from("-"), number);
+    let row = |of: &OfAttacker| {
+        let counters = &of.counters;
+        vec![
+            of.attacker.name().to_owned(),
+            of.known.map_or_else(|| String::from("any"), number),
+            number(counters.literal),
+            number(counters.per_chunk),
+            number(counters.per_item),
+            number(counters.pairs),
+            some(of.vulnerable_records),
+            some(of.whole_records),
+        ]
+    };
+    let heads =
+        ["cover, by attacker", "sets known", "as printed", "by chunk", "by term", "pairs", "vulnerable", "whole"];
+    (!report.attackers.is_empty()).then(|| numbers(&heads, report.attackers.iter().map(row).collect()))
+}
+
+/// What an adversary learns who knows more than is promised.
+fn stronger(found: &Stronger, m: u32) -> [Part; 2] {
+    let told = format!(
+        "An adversary who knows more than is promised: {} of each of {}; all holders of {}; up to {} absent besides. \
+         A further term that they have is held by {:.4} of all people on average.",
+        count(found.terms, "term", "terms"),
+        count(found.people, "person", "people"),
+        count(found.all_holders, "term", "terms"),
+        count(found.absent, "term", "terms"),
+        found.prior,
+    );
+    let row = |name: String, of: &Learned| {
+        vec![
+            name,
+            format!("{:.2}", of.candidates),
+            format!("{:.2}", of.fewest),
+            number(of.below_k),
+            four_or_dash(of.cluster),
+            format!("{:.4}", of.further),
+        ]
+    };
+    let rows = vec![
+        row(String::from("this adversary"), &found.learned),
+        row(format!("with {m} of the terms"), &found.promised),
+    ];
+    let heads = ["knows more", "candidates", "fewest", "below k", "right cluster", "further term"];
+    [text(told), numbers(&heads, rows)]
 }
 
 /// How true findings are, by the original.
@@ -341,7 +440,7 @@ pub(super) fn rules_line(found: &Surviving) -> String {
 
 fn add_network(parts: &mut Vec<Part>, network: &NetworkTold) {
     parts.push(text(format!("{}: {}", network.of.words(), count(network.arrows.len() as u64, "arrow", "arrows"))));
-    let heads = ["rules of Algorithm 1", "highest", "rows", "lift", "risk", "people", "confirmed"];
+    let heads = ["rules of Algorithm 1", "highest", "rows", "lift", "risk", "people", "evidence", "its highest cell"];
     parts.push(numbers(&heads, network.sensible.iter().take(SHOWN).map(rule).collect()));
     add_hidden(parts, network.sensible.len(), "rule", "rules");
     if !network.sensible.is_empty() || !network.literal.is_empty() {
@@ -360,6 +459,7 @@ fn add_hidden(parts: &mut Vec<Part>, all: usize, one: &str, many: &str) {
 }
 
 fn rule(rule: &RuleTold) -> Vec<String> {
+    let named = |at: &[Valued]| at.iter().map(|valued| valued.value.clone()).collect::<Vec<_>>().join(", ");
     vec![
         format!("{} -> {}", rule.given.join(", "), rule.column),
         format!("{:.4}", rule.highest),
@@ -367,7 +467,9 @@ fn rule(rule: &RuleTold) -> Vec<String> {
         format!("{:.2}", rule.lift),
         rule.risk.to_string(),
         number(rule.people),
-        String::from(if rule.confirmed { "yes" } else { "no" }),
+        // What chance could do as well is weak, however high its probability is.
+        String::from(if rule.confirmed { "confirmed" } else { "weak" }),
+        format!("{} -> {}", named(&rule.at), rule.value),
     ]
 }
 
@@ -404,4 +506,25 @@ fn add_person(parts: &mut Vec<Part>, person: &Believed) {
         parts.push(numbers(&heads, belief.values.iter().take(SHOWN).map(row).collect()));
         add_hidden(parts, belief.values.len(), "value", "values");
     }
+    if let Some(breach) = &person.breach {
+        add_breach(parts, breach);
+    }
+}
+
+/// Table XIII: all other sensitive values of a person together.
+fn add_breach(parts: &mut Vec<Part>, breach: &PersonBreach) {
+    let groups = count(breach.groups, "group", "groups");
+    parts.push(text(format!(
+        "Over all assignments consistent with the release, in {groups}: what is known has a probability of {:.4}",
+        breach.known
+    )));
+    let row = |guess: &Guess| {
+        let values: Vec<&str> = guess.values.iter().map(|valued| valued.value.as_str()).collect();
+        vec![values.join(", "), format!("{:.4}", guess.probability)]
+    };
+    let named = |guess: &Guess| guess.values.iter().map(|valued| valued.column.clone()).collect::<Vec<_>>().join(", ");
+    parts.push(text(breach.guesses.first().map_or_else(String::new, named)));
+    let heads = ["together", "knowledge breach"];
+    parts.push(numbers(&heads, breach.guesses.iter().take(SHOWN).map(row).collect()));
+    add_hidden(parts, breach.combinations.map_or(0, |n| n as usize), "combination", "combinations");
 }

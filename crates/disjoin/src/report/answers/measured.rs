@@ -3,12 +3,12 @@
 use super::proved::noise_promise;
 use super::{four, four_or_dash, numbers, text};
 use crate::measure::{
-    Deviation, Kept, Links, NoisyReport, RecodedReport, RelativeError, Report, SplitReport, TableReport,
+    Deviation, Kept, Links, NoisyReport, OfLength, RecodedReport, RelativeError, Report, SplitReport, TableReport,
 };
 use crate::reconstruct::Estimate;
 use crate::report::page::{Page, Part, count, number, share};
 use crate::report::plot::{self, Point, Scale};
-use crate::report::run::{AnyClaim, Known, Utility};
+use crate::report::run::{AnyClaim, Known, Satisfied, Unit, Utility};
 
 /// What is left of the original.
 pub fn utility_page(utility: &Utility, claim: &AnyClaim) -> Page {
@@ -56,6 +56,14 @@ fn disassociated(parts: &mut Vec<Part>, report: &Report) {
         vec![("tKd, a reconstruction", &top.tkd), ("tKd-a, chunks alone", &top.tkd_a), ("tKd-e, expected", &top.tkd_e)];
     rows.extend(top.tkd_ml2.as_ref().map(|deviation| ("tKd-ML2", deviation)));
     parts.extend(deviations(top.k, rows));
+    let of_length = |name: String, of: &OfLength| {
+        vec![name, number(of.itemsets as u64), four(of.tkd), four(of.tkd_a), four(of.tkd_e)]
+    };
+    let rows = vec![
+        of_length(format!("of at most {}", report.m), &top.up_to_m),
+        of_length(format!("of more than {}", report.m), &top.above_m),
+    ];
+    parts.push(numbers(&["terms of an itemset", "itemsets", "tKd", "tKd-a", "tKd-e"], rows));
     let mean = |error: &RelativeError| four_or_dash(error.mean);
     let averaged = report.relative_error.first().map_or(0, |window| window.re_r.len());
     let row = |window: &crate::measure::Window| {
@@ -272,13 +280,37 @@ pub fn query_page(records: u64, itemsets: &[Known]) -> Page {
     Page::answer(parts, "")
 }
 
+/// How many records of a table satisfy each predicate.
+pub fn predicates_page(records: u64, unit: Unit, satisfied: &[Satisfied]) -> Page {
+    let row = |of: &Satisfied| {
+        let Estimate { lower, upper, expected, deviation } = of.estimate;
+        vec![cut(of.predicate.clone()), number(lower), tenths(expected), tenths(deviation), number(upper)]
+    };
+    let all = match unit {
+        Unit::People => count(records, "published person", "published people"),
+        Unit::Records => count(records, "published record", "published records"),
+    };
+    let parts = vec![
+        text(format!("Of {all}, so many satisfy the predicate:")),
+        numbers(&["predicate", "lower", "expected", "+/-", "upper"], satisfied.iter().map(row).collect()),
+        text(
+            "lower and upper are certain. The expectation takes all values of a cell as equally likely, and all assignments inside a \
+             group. Suppressed records are not counted: their number is not published.",
+        ),
+    ];
+    Page::answer(parts, "")
+}
+
 /// An itemset as it is written in a query, cut where it is too long.
 fn itemset(terms: &[String]) -> String {
     let quoted = |term: &String| match term.contains(',') || term.starts_with('"') || term.trim() != term.as_str() {
         true => format!("\"{}\"", term.replace('"', "\"\"")),
         false => term.clone(),
     };
-    let written = terms.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    cut(terms.iter().map(quoted).collect::<Vec<_>>().join(", "))
+}
+
+fn cut(written: String) -> String {
     match written.chars().count() > WIDEST {
         true => written.chars().take(WIDEST - 1).chain(['…']).collect(),
         false => written,

@@ -10,10 +10,11 @@ mod ran;
 mod swept;
 
 pub use attacks::attack_page;
+pub(super) use attacks::reran_in_words;
 pub use audited::{Audited, audit_page, audit_sets_page};
 pub use explained::{Explained, Shown, explain_page};
 pub use inspected::{CountedPeople, columns_page, inspect_page, inspect_table_page};
-pub use measured::{UTILITY_PLOTS, query_page, utility_page, utility_plots};
+pub use measured::{UTILITY_PLOTS, predicates_page, query_page, utility_page, utility_plots};
 pub use proved::{noise_promise, noisy_rows, proof_page};
 pub use ran::{chunks_repaired, demo_page, groups_repaired};
 pub use swept::sweep_page;

@@ -8,12 +8,11 @@ mod utility;
 mod verdict;
 
 use super::page::{INSIDE_ONLY, Page, count};
-use super::run::{AnyClaim, Attacked, Before, Limit, Proof, Repaired, Run, Utility};
+use super::run::{AnyClaim, Attacked, Before, Proof, Repaired, Run, Utility};
 use super::{Audience, classes};
 use crate::attack::summary::Summary;
 use crate::inspect::Risk;
 use crate::measure;
-use crate::recipe::Recipe;
 use crate::release::Claim;
 use crate::repair;
 use crate::verify::Verdict;
@@ -21,16 +20,11 @@ pub(super) use verdict::{Judged, judge};
 
 /// A run with disassociated data.
 pub(super) struct Story<'a> {
-    pub(super) recipe: &'a Recipe,
-    pub(super) records: u64,
-    pub(super) terms: u64,
+    pub(super) run: &'a Run,
     pub(super) before: &'a Risk,
     pub(super) claim: &'a Claim,
     pub(super) rounds: Vec<Round<'a>>,
     pub(super) utility: &'a measure::Report,
-    pub(super) limits: &'a [Limit],
-    pub(super) holds: bool,
-    pub(super) seconds: &'a [(String, f64)],
 }
 
 pub(super) struct Round<'a> {
@@ -55,18 +49,7 @@ impl<'a> Story<'a> {
             let repaired = if let Some(Repaired::Chunks(stats)) = &round.repaired { Some(*stats) } else { None };
             Some(Round { repaired, verdict, attacks: summary })
         };
-        Some(Story {
-            recipe: &run.recipe,
-            records: run.records,
-            terms: run.terms,
-            before,
-            claim,
-            rounds: run.rounds.iter().map(round).collect::<Option<_>>()?,
-            utility,
-            limits: &run.judgement.limits,
-            holds: run.judgement.holds,
-            seconds: &run.seconds,
-        })
+        Some(Story { run, before, claim, rounds: run.rounds.iter().map(round).collect::<Option<_>>()?, utility })
     }
 }
 
@@ -79,7 +62,7 @@ pub(super) fn page(story: &Story<'_>, audience: Audience) -> Page {
         Some(sections::risk(story, audience)),
         Some(sections::attacks(story, audience)),
         is_inside.then(|| utility::utility(story)),
-        is_inside.then(|| classes::limits(story.limits)),
+        is_inside.then(|| classes::limits(&story.run.judgement.limits)),
         Some(sections::not_promised(story)),
         Some(sections::verification(story, audience)),
         Some(sections::parameters(story, audience)),

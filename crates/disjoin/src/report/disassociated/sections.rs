@@ -1,15 +1,19 @@
 //! The sections of a report: what each audience reads, but for utility, which has a file of its own.
 //!
-//! Whatever looks at `story.before`, `story.utility`, `story.limits`, `story.seconds`, at scores, at people or at rules that
+//! Whatever looks at `story.before`, `story.utility`, `story.run`, at scores, at people or at rules that
 //! need the original is for the inside only.
 
 use super::verdict::needs_original;
 use super::{Round, Story};
+use crate::attack::attackers::OfAttacker;
+use crate::attack::rerun::{Looked, Reran};
+use crate::attack::stronger::{Learned, Stronger};
 use crate::attack::summary::{Choice, OfAttack, Summary};
 use crate::attack::{Rate, Says};
 use crate::release::Promise;
 use crate::repair;
 use crate::report::Audience;
+use crate::report::answers::reran_in_words;
 use crate::report::page::{KEPT, Kind, NOT_KEPT, Part, Section, Table, count, decimal, number, percent, share};
 
 fn text(text: impl Into<String>) -> Part {
@@ -145,8 +149,8 @@ fn tries(attack: &str, k: u32) -> String {
         ),
         "worlds" => format!(
             "Searches all originals of a group that the program would have cut in this way. What none of them has {k} times is \
-             certain; where it finds nothing to the end, there is nothing. Terms that groups share are not looked at, nor how \
-             people were grouped."
+             certain; where it finds nothing to the end, there is nothing. Terms that groups share are looked at in groups of a few \
+             people, and not how people were grouped."
         ),
         "reassociate" => String::from(
             "Puts parts of records together by which terms usually go together. These are guesses: they may be wrong, \
@@ -154,6 +158,11 @@ fn tries(attack: &str, k: u32) -> String {
         ),
         "identity" => String::from(
             "Computes the re-identification risk: how likely each published row is that of a known person.",
+        ),
+        "rerun" => format!(
+            "Runs the program itself on other data that could have given this release: on all of them, if there are few people. \
+             Otherwise terms that fewer than {k} people have together are drawn, and data are made in which {k} people have them and \
+             which give the very same release."
         ),
         _ => String::from("Is described in the documentation of the program."),
     }
@@ -167,6 +176,7 @@ fn name(choice: Choice) -> &'static str {
         Choice::Worlds => "worlds",
         Choice::Reassociate => "reassociate",
         Choice::Identity => "identity",
+        Choice::Rerun => "rerun",
     }
 }
 
@@ -174,7 +184,7 @@ fn name(choice: Choice) -> &'static str {
 pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Section {
     let k = story.claim.parameters.k;
     let names =
-        Choice::ALL.iter().filter(|choice| story.recipe.attack.run.contains(choice)).map(|&choice| name(choice));
+        Choice::ALL.iter().filter(|choice| story.run.recipe.attack.run.contains(choice)).map(|&choice| name(choice));
     let mut parts = vec![
         text(
             "Before anyone else could, the release was attacked as an adversary would do it: with the release in hand, \
@@ -182,7 +192,7 @@ pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Secti
         ),
         Part::Points(names.map(|name| (name.to_owned(), tries(name, k))).collect()),
     ];
-    if story.claim.parameters.sensitive.is_some() && story.recipe.attack.run.contains(&Choice::Worlds) {
+    if story.claim.parameters.sensitive.is_some() && story.run.recipe.attack.run.contains(&Choice::Worlds) {
         parts.push(text("Sensitive terms may be frequent; worlds takes them for rare, and may state too much."));
     }
     let rounds = match audience {
@@ -196,7 +206,7 @@ pub(in crate::report) fn attacks(story: &Story<'_>, audience: Audience) -> Secti
             parts.extend(round.repaired.as_ref().map(|stats| text(repaired(stats))));
         }
         let place = if rounds.len() > 1 { format!(", round {number}") } else { String::new() };
-        parts.push(text(outcome(round.attacks)));
+        parts.push(text(outcome(round.attacks, audience)));
         parts.extend(outcomes(round.attacks, &place));
         if audience == Audience::Inside {
             parts.extend(truths(round.attacks, &place));
@@ -229,7 +239,7 @@ fn repaired(stats: &repair::Stats) -> String {
     )
 }
 
-fn outcome(found: &Summary) -> String {
+fn outcome(found: &Summary, audience: Audience) -> String {
     let mut sentences = Vec::new();
     if found.attacks.iter().any(|of| of.says == Says::FewerThanK) {
         let clusters = count(found.worst.len() as u64, "group", "groups");
@@ -245,11 +255,20 @@ fn outcome(found: &Summary) -> String {
                 found.k
             ),
         });
+        let is_sampled = found.rerun.is_some_and(|reran| reran.looked == Looked::Sampled);
         let shared = match found.clusters_with_shared_terms {
             0 => String::new(),
+            _ if is_sampled => String::new(),
             n => format!("sets with terms that several groups share (of {}), and ", count(n, "group", "groups")),
         };
-        sentences.push(format!("Not looked at: {shared}what follows from how the program groups people."));
+        let is_run = found.rerun.is_some_and(|reran| matches!(reran.looked, Looked::Exactly | Looked::Sampled));
+        let grouping = if is_run { "terms without a count" } else { "what follows from how the program groups people" };
+        sentences.push(format!("Not looked at: {shared}{grouping}."));
+    }
+    // What was drawn was drawn from the original.
+    let is_shown = |reran: &&Reran| audience == Audience::Inside || reran.looked != Looked::Sampled;
+    if let Some(reran) = found.rerun.as_ref().filter(is_shown) {
+        sentences.push(format!("Running the program again: {}", reran_in_words(reran, found.k)));
     }
     if let Some(of) = found.attacks.iter().find(|of| of.says == Says::Together && of.statements > 0) {
         sentences.push(format!("{} made {}.", capital(shown(of.attack)), count(of.statements, "guess", "guesses")));
@@ -351,7 +370,75 @@ fn truths(found: &Summary, place: &str) -> Vec<Part> {
         ],
         rows,
     };
-    vec![text(format!("{touched} {meaning}")), Part::Table(table)]
+    let mut parts = vec![text(format!("{touched} {meaning}")), Part::Table(table)];
+    parts.extend(attackers(found, place));
+    parts.extend(found.stronger.as_ref().map(|stronger| known_more(stronger, found.m)));
+    parts
+}
+
+/// What attackers of three strengths get out of cover problems.
+fn attackers(found: &Summary, place: &str) -> Option<Part> {
+    let some = |n: Option<u64>| n.map_or_else(|| String::from("\u{2013}"), number);
+    let row = |of: &OfAttacker| {
+        let counts = [of.counters.literal, of.counters.per_chunk, of.counters.per_item, of.counters.pairs].map(number);
+        let mut cells = vec![of.attacker.name().to_owned(), of.known.map_or_else(|| String::from("any"), number)];
+        cells.extend(counts);
+        cells.extend([some(of.vulnerable_records), some(of.whole_records)]);
+        cells
+    };
+    (!found.attackers.is_empty()).then(|| {
+        Part::Table(Table {
+            caption: format!(
+                "Cover problems by attacker{place}: breaches as Algorithm 1 is printed, the most of a chunk and of a term in each \
+                 group, pairs of terms; records that hold a pair, and those disclosed whole"
+            ),
+            columns: vec![
+                ("Attacker", Kind::Words),
+                ("Sets known", Kind::Number),
+                ("As printed", Kind::Number),
+                ("By chunk", Kind::Number),
+                ("By term", Kind::Number),
+                ("Pairs", Kind::Number),
+                ("Vulnerable records", Kind::Number),
+                ("Whole records", Kind::Number),
+            ],
+            rows: found.attackers.iter().map(row).collect(),
+        })
+    })
+}
+
+/// What an adversary learns who knows more than is promised.
+fn known_more(found: &Stronger, m: u32) -> Part {
+    let row = |name: String, of: &Learned| {
+        vec![
+            name,
+            format!("{:.1}", of.candidates),
+            format!("{:.1}", of.fewest),
+            number(of.below_k),
+            of.cluster.map_or_else(|| String::from("\u{2013}"), percent),
+            percent(of.further),
+        ]
+    };
+    Part::Table(Table {
+        caption: format!(
+            "Adversaries who know more than is promised: {} of each of {}, all holders of {}, {} absent besides. A further term \
+             of a person is held by {} of all people",
+            count(found.terms, "term", "terms"),
+            count(found.people, "person", "people"),
+            count(found.all_holders, "term", "terms"),
+            number(found.absent),
+            percent(found.prior)
+        ),
+        columns: vec![
+            ("Known", Kind::Words),
+            ("Candidates", Kind::Number),
+            ("Fewest", Kind::Number),
+            ("People below k", Kind::Number),
+            ("Right group", Kind::Number),
+            ("A further term", Kind::Number),
+        ],
+        rows: vec![row(String::from("all of it"), &found.learned), row(format!("{m} of the terms"), &found.promised)],
+    })
 }
 
 /// What a reader may not rely on.
@@ -524,7 +611,7 @@ pub(in crate::report) fn verification(story: &Story<'_>, audience: Audience) -> 
 /// What the release was made and attacked with.
 pub(in crate::report) fn parameters(story: &Story<'_>, audience: Audience) -> Section {
     let is_inside = audience == Audience::Inside;
-    let told = crate::report::json::told_recipe(story.recipe);
+    let told = crate::report::json::told_recipe(&story.run.recipe);
     let mut rows = Vec::new();
     // Outside, what was read, compared and written to is nobody's business, and limits were held against the original.
     let sections: &[&str] = match is_inside {
@@ -567,9 +654,9 @@ fn plain_value(value: &serde_json::Value) -> String {
 
 /// How long it took.
 pub(in crate::report) fn stages(story: &Story<'_>) -> Section {
-    let total: f64 = story.seconds.iter().map(|(_, seconds)| seconds).sum();
+    let total: f64 = story.run.seconds.iter().map(|(_, seconds)| seconds).sum();
     let row = |(stage, seconds): &(String, f64)| vec![stage.clone(), format!("{seconds:.2}")];
-    let mut rows: Vec<Vec<String>> = story.seconds.iter().map(row).collect();
+    let mut rows: Vec<Vec<String>> = story.run.seconds.iter().map(row).collect();
     rows.push(vec![String::from("together"), format!("{total:.2}")]);
     let table = Table {
         caption: String::from("Stages of the run"),
@@ -578,8 +665,8 @@ pub(in crate::report) fn stages(story: &Story<'_>) -> Section {
     };
     let read = format!(
         "{} with {} were read.",
-        count(story.records, "record", "records"),
-        count(story.terms, "different term", "different terms")
+        count(story.run.records, "record", "records"),
+        count(story.run.terms, "different term", "different terms")
     );
     Section { id: "stages", heading: "The run", parts: vec![text(read), Part::Table(table)] }
 }

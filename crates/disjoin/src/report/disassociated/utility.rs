@@ -1,7 +1,7 @@
 //! The section about utility: what the release is still good for, in sentences, tables and pictures. For the inside only.
 
 use super::Story;
-use crate::measure::{Deviation, Kept, Report, Window};
+use crate::measure::{Deviation, Kept, OfLength, Report, Window};
 use crate::report::page::{Figure, Kind, Part, Section, Table, count, decimal, decimal_or_dash, number, percent};
 use crate::report::plot::{self, Point, Scale};
 
@@ -50,7 +50,25 @@ fn frequent_sets(report: &Report) -> Vec<Part> {
         ],
         rows,
     };
-    vec![Part::Heading("Frequent sets of terms".into()), Part::Text(sentence), Part::Table(table)]
+    let row = |name: String, of: &OfLength| {
+        vec![name, number(of.itemsets as u64), decimal(of.tkd_e), decimal(of.tkd), decimal(of.tkd_a)]
+    };
+    let by_length = Table {
+        caption: format!("The same by length: the promise speaks of sets of at most {} terms", report.m),
+        columns: vec![
+            ("Sets", Kind::Words),
+            ("Of the most frequent", Kind::Number),
+            ("Lost by expected counts", Kind::Number),
+            ("By one reconstruction", Kind::Number),
+            ("By the parts alone", Kind::Number),
+        ],
+        rows: vec![
+            row(format!("at most {} terms", report.m), &top.up_to_m),
+            row(format!("more than {} terms", report.m), &top.above_m),
+        ],
+    };
+    let heading = Part::Heading("Frequent sets of terms".into());
+    vec![heading, Part::Text(sentence), Part::Table(table), Part::Table(by_length)]
 }
 
 /// The ranks of a window, from 1.

@@ -35,7 +35,7 @@ struct Reason {
 /// Judges a run, for those who read about it.
 pub(in crate::report) fn judge(story: &Story<'_>, audience: Audience) -> Judged {
     let all = reasons(story);
-    let holds = story.holds && all.is_empty();
+    let holds = story.run.judgement.holds && all.is_empty();
     let told = |reason: &Reason| audience == Audience::Inside || reason.is_public;
     let is_all_told = all.iter().all(told);
     let mut reasons: Vec<String> = all.into_iter().filter(told).map(|reason| reason.text).collect();
@@ -76,7 +76,7 @@ fn reasons(story: &Story<'_>) -> Vec<Reason> {
     if !verdict.holds && verdict.checks.iter().all(|line| line.violated == 0) {
         add(String::from("verification found that the promise is not kept"), true);
     }
-    for limit in story.limits.iter().filter(|limit| !limit.holds) {
+    for limit in story.run.judgement.limits.iter().filter(|limit| !limit.holds) {
         let by: BTreeSet<&str> = attacks.worst.iter().flat_map(|cluster| &cluster.attacks).copied().collect();
         // In the order of strength.
         let by: Vec<&str> = attacks.attacks.iter().map(|of| of.attack).filter(|attack| by.contains(attack)).collect();

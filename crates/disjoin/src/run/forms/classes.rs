@@ -31,6 +31,7 @@ use crate::release::Form;
 use crate::release::class_sets::{self, ClassSets};
 use crate::release::generalized::{DATA, Generalized, SetsClaim, TableClaim, write_field, write_row};
 use crate::release::jsonl::write_number;
+use crate::release::split::SplitTables;
 use crate::report::{Attacked, Dependencies, Proof, Tried, Utility, count, share};
 use crate::verify::{Parts, TableTruth, published_sets, verify_people_of_table, verify_sets, verify_table_with};
 
@@ -141,7 +142,7 @@ pub fn make_by_people(
         claim = claim.with_sets(SetsClaim { column: column.name.clone(), parameters, promise, records });
         chunks = Some(made);
     }
-    let claim = claim.of_people(people.map(|people| people.visits));
+    let claim = claim.with_cells(table, &partition).of_people(people.map(|people| people.visits));
     Ok(Classes { claim, partition, sets: chunks, hidden, seconds: start.elapsed().as_secs_f64() })
 }
 
@@ -291,7 +292,7 @@ pub(super) fn attack(
             return Err(Error::recipe("attack.dependencies", problem, "leave it out"));
         }
         true => None,
-        false => Some(dependencies_of(table, true, asked, observer)?),
+        false => Some(dependencies_of(table, None, asked, observer)?),
     };
     Ok(Attacked::Classes { inference, dependencies, actual: Some(Box::new(actual(table, observer))) })
 }
@@ -306,16 +307,16 @@ fn actual(table: &Table, observer: &dyn Observer) -> TableAudit {
 /// Which dependencies survive in a table that somebody sees; `are_rows` if its rows are those of people.
 pub(in crate::run) fn dependencies_of(
     seen: &Table,
-    are_rows: bool,
+    split: Option<&SplitTables>,
     asked: &AttackOptions,
     observer: &dyn Observer,
 ) -> Result<Dependencies> {
-    let published = Published::new(seen, are_rows)?;
+    let published = Published::new(seen, split.is_none())?;
     // What somebody wrote is looked at before the work begins.
     let person = asked.person(&published)?;
     observer.stage("attacking: dependencies between columns");
     let found = surviving(&published, &asked.dependency_options()?)?;
-    let person = person.map(|person| person.believed(&published, &found)).transpose()?;
+    let person = person.map(|person| person.believed(&published, &found, split)).transpose()?;
     Ok(Dependencies { found, person })
 }
 

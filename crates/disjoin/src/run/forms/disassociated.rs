@@ -7,21 +7,26 @@ use serde_json::json;
 use super::super::open::{Input, Opened, Original, Stored};
 use super::super::{AttackOptions, MeasureOptions, people};
 use super::{Planned, value};
+use crate::attack::attackers::of_attackers;
 use crate::attack::reassociate::{Matching, Reassociate};
+use crate::attack::stronger::stronger;
 use crate::attack::summary::{Choice, Summary, find, likeliest};
 use crate::attack::{self, Attack, Findings, Knowledge, View};
 use crate::data::{Dataset, TermId};
 use crate::error::{Error, Place, Result};
 use crate::measure::{self, measure as compare};
-use crate::observer::Observer;
-use crate::protect::disassociation::{self, Outcome, Params, disassociate_apart, disassociate_with};
+use crate::observer::{Observer, Quiet};
+use crate::protect::disassociation::for_the_lab::ForTheLab;
+use crate::protect::disassociation::{
+    self, Grouping, Outcome, Params, disassociate_apart, disassociate_given, disassociate_with,
+};
 use crate::publish::{Custody, Encoding, Kept, Package, Part, carry, encoding_of, everywhere, renumber};
 use crate::read::{self, Intake};
 use crate::recipe::Recipe;
 use crate::reconstruct::Multiplicity;
 use crate::release::claim::{Parameters, Sensitive};
 use crate::release::open::InMemory;
-use crate::release::{Claim, CutRule, Disassociated, Form, Promise};
+use crate::release::{Claim, CutRule, Disassociated, Form, Promise, jsonl};
 use crate::repair::{self, set_aside};
 use crate::report::{Attacked, Proof, Repaired, Utility, count, number};
 use crate::verify::{self, Truth};
@@ -42,9 +47,14 @@ pub(super) fn protect(recipe: &Recipe, input: Input<'_>, observer: &dyn Observer
     let (data, mut intake) = input.sets(&recipe.input.file, &recipe.input.options, observer)?;
     let data = people::join_beyond(data, &mut intake, recipe.protect.k);
     let params = recipe.protect.params_for(&data)?;
-    let outcome = match people::apart(intake.people.as_ref()) {
-        Some(people) => disassociate_apart(&data, &params, &people.of_record, observer)?,
-        None => disassociate_with(&data, &params, observer)?,
+    let outcome = match (people::apart(intake.people.as_ref()), &recipe.protect.clusters) {
+        (Some(_), Some(_)) => {
+            let hint = "give one record a person, or no clusters";
+            return Err(Error::recipe("protect.clusters", "are for people with one record each", hint));
+        }
+        (Some(people), None) => disassociate_apart(&data, &params, &people.of_record, observer)?,
+        (None, Some(file)) => disassociate_given(&data, &params, &read::clusters(file)?, observer)?,
+        (None, None) => disassociate_with(&data, &params, observer)?,
     };
     people::look_for_repeated_records(&data, &mut intake);
     let parameters = parameters(&params, &data);
@@ -118,7 +128,7 @@ pub(super) fn verify(stored: &Stored, original: Option<&Original>, observer: &dy
     let mut verdict = verify::verify_with(&stored.claim, stored.roots(observer.memory())?, truth, observer)?;
     let people = original.and_then(Original::people);
     if let (Some(people), Some(leaf_of)) = (people::apart(people), &leaf_of) {
-        verify::verify_people(&mut verdict, stored.roots(observer.memory())?, leaf_of, &people.of_record)?;
+        verify::verify_people(&mut verdict, stored.roots(observer.memory())?, leaf_of, &people.of_record, observer)?;
     }
     Ok(Proof::Disassociated(verdict))
 }
@@ -139,9 +149,28 @@ pub(super) fn attack(
     let cut = if asked.assume_greedy { CutRule::Greedy } else { stored.claim.parameters.cut };
     attack::check_room(&release, cut, observer.memory()).map_err(|error| stored.named(error))?;
     let view = View { release: &release, cut, knowledge: &Knowledge::Anything, observer };
-    let chosen = asked.chosen();
-    let mut found = find(&view, &chosen, asked.steps());
+    let promise = stored.claim.promise;
+    let (chosen, worlds) = (asked.chosen(promise), asked.worlds(&stored.claim));
+    let mut found = find(&view, &chosen, &worlds);
     found.extend(by_words(&view, asked, observer)?);
+    let reran = chosen.contains(&Choice::Rerun).then(|| {
+        let program = program(&stored.claim, &release, observer);
+        let (found, reran) = attack::rerun(&view, &program);
+        match truth.as_ref().filter(|_| reran.looked == attack::Looked::TooLarge) {
+            Some(truth) => {
+                observer.stage("making witnesses");
+                let witnesses = asked.witnesses.unwrap_or(attack::witness::WITNESSES);
+                (found, attack::witness::sampled(&view, &program, truth.records(), witnesses))
+            }
+            None => (found, reran),
+        }
+    });
+    let (of_rerun, reran) = reran.unzip();
+    found.extend(of_rerun);
+    let decided = match worlds.is_refined && chosen.contains(&Choice::Worlds) {
+        true => attack::shared::n_decided(&release, cut),
+        false => 0,
+    };
     let identity = match chosen.contains(&Choice::Identity) {
         true => {
             observer.stage("attacking: identity");
@@ -149,12 +178,74 @@ pub(super) fn attack(
         }
         false => None,
     };
+    let seed = asked.seed.unwrap_or(0);
+    let adversary = asked.adversary(release.header.m, &release.dictionary)?;
+    let stronger = match (adversary, &truth) {
+        (Some(adversary), Some(truth)) => {
+            observer.stage("attacking: an adversary who knows more");
+            Some(stronger(&stored.model(&release, Multiplicity::Told, observer)?, truth, &adversary, seed))
+        }
+        _ => None,
+    };
     if truth.is_some() {
         observer.stage("comparing with the original");
     }
-    let summary = Summary::new(&found, identity, truth.as_ref(), &release);
+    let mut summary = Summary::new(&found, identity, truth.as_ref(), &release).and(reran, decided);
+    if chosen.contains(&Choice::Cover) {
+        summary.attackers = of_attackers(&view, truth.as_ref(), &asked.attackers(), seed);
+    }
+    summary.stronger = stronger;
     let people = truth.as_ref().map(|truth| concerned(&found, truth, release.header.k));
     Ok(Attacked::Disassociated { summary, people: people.unwrap_or_default() })
+}
+
+/// The program with the parameters of a claim, as everybody may run it. Which grouping was used stands only in a claim that promises to
+/// withstand this: otherwise a dataset is possible if it gives the release by any of them.
+fn program<'a>(
+    claim: &'a Claim,
+    release: &Disassociated,
+    observer: &'a dyn Observer,
+) -> impl Fn(&Dataset) -> Option<Vec<u32>> + Sync + 'a {
+    let groupings: &[Grouping] = match claim.promise {
+        Promise::ProgramAware => &[Grouping::Guarded],
+        Promise::AlgorithmAware | Promise::Published => &[Grouping::Layered, Grouping::Paper],
+        Promise::None => &[Grouping::Paper],
+    };
+    let bytes = |release: &Disassociated| {
+        let mut bytes = Vec::new();
+        jsonl::write(release, &mut bytes).map(|()| bytes).ok()
+    };
+    let published = bytes(&release.clone().canonical());
+    move |data: &Dataset| {
+        groupings.iter().find_map(|&grouping| {
+            let params = params_of(claim, grouping, data)?;
+            let outcome = disassociate_with(data, &params, &Quiet(observer)).ok()?;
+            (bytes(&outcome.release) == published).then_some(outcome.leaf_of)
+        })
+    }
+}
+
+/// The parameters that a claim names, for a dataset.
+fn params_of(claim: &Claim, grouping: Grouping, data: &Dataset) -> Option<Params> {
+    let Parameters { k, m, max_cluster, refine, cut, ref sensitive } = claim.parameters;
+    let mut params = Params {
+        grouping,
+        max_cluster,
+        refine,
+        algorithm_aware: cut == CutRule::Weighed,
+        lab: ForTheLab { paper_literal: claim.promise == Promise::None, ..ForTheLab::default() },
+        ..Params::paper(k, m)
+    };
+    if let Some(Sensitive { terms, l, rule }) = sensitive {
+        params.sensitive = terms.iter().map(|term| data.dictionary.get(term)).collect::<Option<_>>()?;
+        params.sensitive.sort_unstable();
+        let rule = match rule.as_deref() {
+            Some("size") => disassociation::DiversityRule::Size,
+            _ => disassociation::DiversityRule::Multiplicity,
+        };
+        params.diversity = l.map(|l| disassociation::Diversity { l, rule });
+    }
+    Some(params)
 }
 
 /// Whom true statements are about, for custody: record, attack, cluster.

@@ -52,6 +52,8 @@ pub struct Groups {
     splitting: Splitting,
     partition: Partition,
     criteria: Vec<Criterion>,
+    /// Whether cells are as somebody else spelled them.
+    as_is: bool,
     seconds: f64,
 }
 
@@ -98,7 +100,7 @@ pub fn make(asked: &recipe::table::Table, table: &Table, observer: &dyn Observer
             groups
         }
     };
-    Ok(Groups { splitting, partition, criteria, seconds: start.elapsed().as_secs_f64() })
+    Ok(Groups { splitting, partition, criteria, as_is: asked.as_is, seconds: start.elapsed().as_secs_f64() })
 }
 
 impl Groups {
@@ -108,7 +110,8 @@ impl Groups {
             Splitting::BreakMerge => break_merge(table, &self.partition)?,
             Splitting::Anatomy => anatomy(table, &self.partition)?,
         };
-        Ok((SplitClaim::new(&split, self.splitting.name(), &self.criteria), split))
+        let claim = SplitClaim::new(&split, self.splitting.name(), &self.criteria);
+        Ok((if self.as_is { claim } else { claim.with_cells(&split) }, split))
     }
 }
 
@@ -204,7 +207,7 @@ pub(super) fn attack(
     observer: &dyn Observer,
 ) -> Result<Attacked> {
     let together = deal(tables, asked.dependency_options()?.seed)?;
-    let dependencies = Some(dependencies_of(&together, false, asked, observer)?);
+    let dependencies = Some(dependencies_of(&together, Some(tables), asked, observer)?);
     let guesses = match asked.dependencies {
         true => None,
         false => {

@@ -11,12 +11,23 @@ const ROWS: u64 = 200;
 /// The name of a column, its cells, and what is expected: kind, role, a part of the reason, a part of the reading, a question.
 type Case = (&'static str, fn(u64) -> String, Kind, Option<Suggested>, &'static str, &'static str, Option<Question>);
 
+/// An age, or once in a while what stands for ages beyond it.
+fn aged(row: u64, beyond: &str) -> String {
+    if row.is_multiple_of(20) { beyond.into() } else { (1 + mixed(row) % 80).to_string() }
+}
+
 fn of(words: &[&str], row: u64) -> String {
     words[mixed(row) as usize % words.len()].to_owned()
 }
 
-fn day(row: u64) -> (u64, u64, u64) {
-    (1 + mixed(row) % 28, 1 + mixed(row + 7) % 12, 1950 + mixed(row + 3) % 60)
+/// A day of a row: its day, month and year, as they are to be written.
+fn dated(row: u64, written: fn(u64, u64, u64) -> String) -> String {
+    written(1 + mixed(row) % 28, 1 + mixed(row + 7) % 12, 1950 + mixed(row + 3) % 60)
+}
+
+/// The same, year first.
+fn iso(row: u64) -> String {
+    dated(row, |d, m, y| format!("{y}-{m:02}-{d:02}"))
 }
 
 const WORDS: [&str; 8] = ["tired", "since", "monday", "called", "brother", "again", "pain", "left"];
@@ -26,30 +37,16 @@ fn sentence(row: u64) -> String {
 }
 
 const KNOWN: &str = "others may know it";
+const SECRET: &str = "nobody should learn";
+const AGES: &str = "ages in whole years";
 const NUMBERS: Kind = Kind::Identifier;
 
 const OF_NUMBERS: &[Case] = &[
     ("age", |i| (18 + mixed(i) % 70).to_string(), Integer, Some(Quasi), KNOWN, "numbers", None),
     ("Alter", |i| (18 + mixed(i) % 70).to_string(), Integer, Some(Quasi), KNOWN, "numbers", None),
-    ("age", |i| format!("{} years", 18 + mixed(i) % 70), Integer, Some(Quasi), KNOWN, "ages in whole years", None),
-    (
-        "age",
-        |i| if i % 20 == 0 { "<1".into() } else { (1 + mixed(i) % 80).to_string() },
-        Integer,
-        Some(Quasi),
-        KNOWN,
-        "ages in whole years",
-        None,
-    ),
-    (
-        "age",
-        |i| if i % 20 == 0 { "90+".into() } else { (1 + mixed(i) % 80).to_string() },
-        Integer,
-        Some(Quasi),
-        KNOWN,
-        "ages in whole years",
-        None,
-    ),
+    ("age", |i| format!("{} years", 18 + mixed(i) % 70), Integer, Some(Quasi), KNOWN, AGES, None),
+    ("age", |i| aged(i, "<1"), Integer, Some(Quasi), KNOWN, AGES, None),
+    ("age", |i| aged(i, "90+"), Integer, Some(Quasi), KNOWN, AGES, None),
     (
         "age",
         |i| if i % 30 == 0 { "NA".into() } else { (1 + mixed(i) % 80).to_string() },
@@ -83,7 +80,7 @@ const OF_NUMBERS: &[Case] = &[
         |i| format!("{}.{:03},50", 1 + mixed(i) % 90, mixed(i) % 1000),
         Number,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "decimal comma",
         None,
     ),
@@ -92,7 +89,7 @@ const OF_NUMBERS: &[Case] = &[
         |i| format!("{},{:03}.50", 1 + mixed(i) % 90, mixed(i) % 1000),
         Number,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "separators of thousands",
         None,
     ),
@@ -101,7 +98,7 @@ const OF_NUMBERS: &[Case] = &[
         |i| format!("{},{:03}", 1 + mixed(i) % 90, mixed(i) % 1000),
         Integer,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "may be a thousand",
         Some(Question::Decimal),
     ),
@@ -110,25 +107,17 @@ const OF_NUMBERS: &[Case] = &[
         |i| format!("{} {:03}", 1 + mixed(i) % 90, mixed(i) % 1000),
         Integer,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "separators of thousands",
         None,
     ),
-    (
-        "smoking",
-        |i| format!("{} %", mixed(i) % 100),
-        Integer,
-        Some(Sensitive),
-        "nobody should learn",
-        "percentages",
-        None,
-    ),
+    ("smoking", |i| format!("{} %", mixed(i) % 100), Integer, Some(Sensitive), SECRET, "percentages", None),
     (
         "alcohol",
         |i| format!("{},5%", mixed(i) % 100),
         Number,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "percentages with a decimal comma",
         None,
     ),
@@ -145,54 +134,27 @@ const OF_NUMBERS: &[Case] = &[
         Some(Question::Role),
     ),
     ("height", |i| format!("{}", 140 + mixed(i) % 60), Integer, Some(Quasi), KNOWN, "numbers", None),
-    ("debt", |i| format!("-{}", mixed(i) % 9000), Integer, Some(Sensitive), "nobody should learn", "numbers", None),
+    ("debt", |i| format!("-{}", mixed(i) % 9000), Integer, Some(Sensitive), SECRET, "numbers", None),
     ("measured", |i| format!("{}e-3", mixed(i) % 40), Number, None, "nothing shows", "numbers", Some(Question::Role)),
     ("version", |_| "3".into(), Integer, Some(Insensitive), "same value", "numbers", None),
 ];
 
 const OF_DATES: &[Case] = &[
-    (
-        "birth date",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{y}-{m:02}-{d:02}")
-        },
-        Date,
-        Some(Quasi),
-        "a date in a person's life",
-        "year first",
-        None,
-    ),
+    ("birth date", iso, Date, Some(Quasi), "a date in a person's life", "year first", None),
     (
         "Geburtsdatum",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{d:02}.{m:02}.{y}")
-        },
+        |i| dated(i, |d, m, y| format!("{d:02}.{m:02}.{y}")),
         Date,
         Some(Quasi),
         "a date",
         "day before month",
         None,
     ),
+    ("admitted", |i| dated(i, |d, m, y| format!("{d}/{m}/{y}")), Date, Some(Quasi), "a date", "day before month", None),
+    ("admitted", |i| dated(i, |d, m, y| format!("{m}/{d}/{y}")), Date, Some(Quasi), "a date", "month before day", None),
     (
         "admitted",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{d}/{m}/{y}")
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "day before month",
-        None,
-    ),
-    (
-        "admitted",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{m}/{d}/{y}")
-        },
+        |i| dated(i, |d, m, y| format!("{m:02}-{d:02}-{y}")),
         Date,
         Some(Quasi),
         "a date",
@@ -201,106 +163,29 @@ const OF_DATES: &[Case] = &[
     ),
     (
         "admitted",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{m:02}-{d:02}-{y}")
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "month before day",
-        None,
-    ),
-    (
-        "admitted",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{}/{m}/{y}", 1 + d % 12)
-        },
+        |i| dated(i, |d, m, y| format!("{}/{m}/{y}", 1 + d % 12)),
         Date,
         Some(Quasi),
         "a date",
         "no day is above 12",
         Some(Question::DateOrder),
     ),
-    (
-        "visit",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{y}-{m:02}-{d:02} 12:{:02}:00", i % 60)
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "year first",
-        None,
-    ),
-    (
-        "visit",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{y}-{m:02}-{d:02}T12:{:02}:00Z", i % 60)
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "year first",
-        None,
-    ),
-    (
-        "when",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{y}/{m}/{d}")
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "year first",
-        None,
-    ),
+    ("visit", |i| format!("{} 12:{:02}:00", iso(i), i % 60), Date, Some(Quasi), "a date", "year first", None),
+    ("visit", |i| format!("{}T12:{:02}:00Z", iso(i), i % 60), Date, Some(Quasi), "a date", "year first", None),
+    ("when", |i| dated(i, |d, m, y| format!("{y}/{m}/{d}")), Date, Some(Quasi), "a date", "year first", None),
     (
         "date of death",
-        |i| {
-            if i % 9 == 0 {
-                let (d, m, y) = day(i);
-                format!("{y}-{m:02}-{d:02}")
-            } else {
-                String::new()
-            }
-        },
+        |i| if i % 9 == 0 { iso(i) } else { String::new() },
         Date,
         Some(Quasi),
         "a date",
         "year first",
         None,
     ),
+    ("admitted", |i| if i % 30 == 0 { "?".into() } else { iso(i) }, Date, Some(Quasi), "a date", "year first", None),
     (
         "admitted",
-        |i| {
-            if i % 30 == 0 {
-                "?".into()
-            } else {
-                let (d, m, y) = day(i);
-                format!("{y}-{m:02}-{d:02}")
-            }
-        },
-        Date,
-        Some(Quasi),
-        "a date",
-        "year first",
-        None,
-    ),
-    (
-        "admitted",
-        |i| {
-            if i == 7 {
-                "soon".into()
-            } else {
-                let (d, m, y) = day(i);
-                format!("{y}-{m:02}-{d:02}")
-            }
-        },
+        |i| if i == 7 { "soon".into() } else { iso(i) },
         Date,
         Some(Quasi),
         "a date",
@@ -309,10 +194,7 @@ const OF_DATES: &[Case] = &[
     ),
     (
         "date of diagnosis",
-        |i| {
-            let (d, m, y) = day(i);
-            format!("{d}.{m}.{y}")
-        },
+        |i| dated(i, |d, m, y| format!("{d}.{m}.{y}")),
         Date,
         Some(Quasi),
         "a date",
@@ -321,10 +203,7 @@ const OF_DATES: &[Case] = &[
     ),
     (
         "since",
-        |i| {
-            let (d, m, y) = day(i % 20);
-            format!("{d:02}.{m:02}.{:02}", y % 100)
-        },
+        |i| dated(i % 20, |d, m, y| format!("{d:02}.{m:02}.{:02}", y % 100)),
         Code,
         None,
         "nothing shows",
@@ -346,16 +225,8 @@ const OF_WORDS: &[Case] = &[
         "",
         None,
     ),
-    (
-        "diagnosis",
-        |i| format!("E{:02}.{}", mixed(i) % 9, mixed(i) % 3),
-        Code,
-        Some(Sensitive),
-        "nobody should learn",
-        "",
-        None,
-    ),
-    ("ICD10", |i| format!("J{:02}", mixed(i) % 30), Code, Some(Sensitive), "nobody should learn", "", None),
+    ("diagnosis", |i| format!("E{:02}.{}", mixed(i) % 9, mixed(i) % 3), Code, Some(Sensitive), SECRET, "", None),
+    ("ICD10", |i| format!("J{:02}", mixed(i) % 30), Code, Some(Sensitive), SECRET, "", None),
     ("ward", |i| format!("W-{:02}", mixed(i) % 12), Code, None, "nothing shows", "", Some(Question::Role)),
     ("sex", |i| of(&["f", "m"], i), Category, Some(Quasi), KNOWN, "", None),
     ("Geschlecht", |i| of(&["w", "m", "d"], i), Category, Some(Quasi), KNOWN, "", None),
@@ -369,25 +240,17 @@ const OF_WORDS: &[Case] = &[
         "",
         None,
     ),
-    (
-        "disease",
-        |i| of(&["flu", "gout", "hiv", "asthma"], i),
-        Category,
-        Some(Sensitive),
-        "nobody should learn",
-        "",
-        None,
-    ),
+    ("disease", |i| of(&["flu", "gout", "hiv", "asthma"], i), Category, Some(Sensitive), SECRET, "", None),
     (
         "disease",
         |i| of(&["Diseases of the circulatory system", "Diseases of the nervous system"], i),
         Category,
         Some(Sensitive),
-        "nobody should learn",
+        SECRET,
         "",
         None,
     ),
-    ("religion", |i| of(&["a", "b", "c"], i), Category, Some(Sensitive), "nobody should learn", "", None),
+    ("religion", |i| of(&["a", "b", "c"], i), Category, Some(Sensitive), SECRET, "", None),
     ("colour", |i| of(&["red", "blue"], i), Category, None, "nothing shows", "", Some(Question::Role)),
     ("region_id", |i| (mixed(i) % 4).to_string(), Integer, Some(Quasi), KNOWN, "", None),
     ("group_id", |i| (mixed(i) % 4).to_string(), Integer, None, "nothing shows", "", Some(Question::Role)),

@@ -69,7 +69,7 @@ impl Value {
 }
 
 impl Range {
-    fn has(&self, number: f64) -> bool {
+    pub(crate) fn has(&self, number: f64) -> bool {
         (number > self.low || (number == self.low && !self.without_low))
             && (number < self.high || (number == self.high && !self.without_high))
     }
@@ -165,13 +165,13 @@ impl Shown {
 }
 
 /// Whether a text is one of those that a mask stands for. Another mask is such a text if it says more.
-pub(super) fn fits(mask: &str, text: &str) -> bool {
+pub(crate) fn fits(mask: &str, text: &str) -> bool {
     let agree = |(mask, c): (char, char)| mask == '*' || mask == c;
     mask.chars().count() == text.chars().count() && mask.chars().zip(text.chars()).all(agree)
 }
 
 /// A finite number, as a table writes it.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_code = digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');

@@ -23,7 +23,7 @@ use crate::reconstruct::aware::is_offered;
 use crate::release::{CutRule, Disassociated, Node};
 
 /// A joint cluster whose possible originals take more steps is not looked at, nor one of more records.
-const STEPS: u64 = 2_000_000;
+const STEPS: u64 = 50_000;
 const MOST_RECORDS: u64 = 14;
 
 /// What is certain about sets with terms of shared chunks.
